@@ -123,8 +123,8 @@ func (p *program) printCompared(models []score.Compared) {
 			evidence = fmt.Sprintf("%.2f", *m.Evidence)
 		case m.ELBO != nil:
 			evidence = fmt.Sprintf("≥ %.2f", *m.ELBO)
-			if m.EvidenceGap != nil && !m.EvidenceGapLeast {
-				evidence += fmt.Sprintf(" (+ %.2g)", max(0, *m.EvidenceGap))
+			if m.EvidenceGap != nil && !m.EvidenceGapLeast && *m.EvidenceGap >= 0.005 { // less is not seen in the bound
+				evidence += fmt.Sprintf(" (+ %.2g)", *m.EvidenceGap)
 			}
 		case m.EvidenceEstimate != nil:
 			evidence = fmt.Sprintf("≈ %.2f", *m.EvidenceEstimate)

@@ -28,11 +28,12 @@ type messages struct {
 	lock     sync.Mutex
 	stage    string
 	done     int64
-	total    int64     // 0 where it is unknown
-	begun    time.Time // of the stage
-	told     bool      // how long the stage takes
-	limit    bool      // total is the most that may be done, and says nothing about what will be
-	waiting  bool      // the command waits for more to come, and how long it has is no news
+	total    int64           // 0 where it is unknown
+	begun    time.Time       // of the stage
+	told     bool            // how long the stage takes
+	stages   map[string]bool // of which that has been told: several fits go through the same ones
+	limit    bool            // total is the most that may be done, and says nothing about what will be
+	waiting  bool            // the command waits for more to come, and how long it has is no news
 }
 
 func newMessages(to io.Writer) *messages {
@@ -61,6 +62,13 @@ func (m *messages) set(stage string, done, total int64, limit bool, now time.Tim
 		return ""
 	}
 	m.told = true
+	if limit && m.stages[stage] {
+		return ""
+	}
+	if m.stages == nil {
+		m.stages = map[string]bool{}
+	}
+	m.stages[stage] = true
 	switch left, known := m.left(spent); {
 	case known && spent+left > tellEvery:
 		return fmt.Sprintf("credence: %s will take about %s\n", printable(stage), inTime(spent+left))

@@ -73,6 +73,18 @@ func TestTimeLeftIsKnownOrNotTold(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", c.step, line, c.line)
 		}
 	}
+	m, told := newMessages(&bytes.Buffer{}), 0 // fits after each other go through the same stages
+	for fit := range 4 {
+		for _, stage := range []string{"sites", "chains"} {
+			m.set(stage, 0, 500, true, begun.Add(time.Duration(fit)*time.Minute))
+			if m.set(stage, 3, 500, true, begun.Add(time.Duration(fit)*time.Minute+30*time.Second)) != "" {
+				told++
+			}
+		}
+	}
+	if told != 2 {
+		t.Errorf("two stages of four fits are told of %d times", told)
+	}
 	var errs bytes.Buffer
 	p := &program{streams: streams{err: &errs}, messages: newMessages(&errs)}
 	p.progress().step(credence.Progress{Stage: "sites", Done: 3, Total: 200})

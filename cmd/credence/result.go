@@ -21,6 +21,8 @@ func (p *program) printFit(r *score.Summary) {
 			ended = counted(r.Iterations, "pass") + " over the data"
 		case r.Stuck:
 			ended = fmt.Sprintf("stopped after %s, for the sites do not settle", counted(r.Iterations, "iteration"))
+		case r.Status == credence.IterationLimit && r.Engine == "sep":
+			ended = "stopped after " + counted(r.Iterations, "pass") + ", of which the last still moved weights"
 		case r.Status == credence.IterationLimit: // of one of several loops, so that it need not be the largest number
 			ended = "not converged after " + counted(r.Iterations, "iteration")
 		}

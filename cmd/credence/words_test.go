@@ -201,13 +201,29 @@ func TestFactorsThatSayNothing(t *testing.T) {
 	}
 }
 
+// TestComparedGap: a gap of the evidence that its bound does not show is left out, as one that is a least value.
+func TestComparedGap(t *testing.T) {
+	for _, c := range []struct {
+		gap   float64
+		least bool
+		want  string
+	}{{-0.1, false, "≥ -3.25  "}, {0.004, false, "≥ -3.25  "}, {0.006, false, "≥ -3.25 (+ 0.006)  "}, {1.234, false, "≥ -3.25 (+ 1.2)  "}, {1.234, true, "≥ -3.25  "}} {
+		out, bound := strings.Builder{}, -3.25
+		p := &program{streams: streams{out: &out}}
+		if p.printCompared([]score.Compared{{ELBO: &bound, EvidenceGap: &c.gap, EvidenceGapLeast: c.least}}); !strings.Contains(out.String(), c.want) {
+			t.Errorf("%+v: %s", c, out.String())
+		}
+	}
+}
+
 // TestHowAFitEnded: a fit that did not converge says so and not that a limit was reached, which a loop inside may have
-// ended before; one whose sites do not settle says that.
+// ended before; one whose sites do not settle says that, and sep, which goes through the rows again and again, of what.
 func TestHowAFitEnded(t *testing.T) {
 	for want, report := range map[string]credence.Report{
-		"fit     ep, not converged after 477 iterations: ":                        {Engine: "ep", Status: credence.IterationLimit, Iterations: 477},
-		"fit     ep, stopped after 477 iterations, for the sites do not settle: ": {Engine: "ep", Status: credence.IterationLimit, Iterations: 477, Stuck: true},
-		"fit     svi, converged after 1 iteration: ":                              {Engine: "svi", Status: credence.Converged, Iterations: 1},
+		"fit     ep, not converged after 477 iterations: ":                               {Engine: "ep", Status: credence.IterationLimit, Iterations: 477},
+		"fit     ep, stopped after 477 iterations, for the sites do not settle: ":        {Engine: "ep", Status: credence.IterationLimit, Iterations: 477, Stuck: true},
+		"fit     sep, stopped after 200 passes, of which the last still moved weights: ": {Engine: "sep", Status: credence.IterationLimit, Iterations: 200},
+		"fit     svi, converged after 1 iteration: ":                                     {Engine: "svi", Status: credence.Converged, Iterations: 1},
 	} {
 		out := strings.Builder{}
 		p := &program{streams: streams{out: &out}}
