@@ -28,13 +28,17 @@ func inclusions(fitted *credence.Fitted) []float64 {
 	return list
 }
 
-// TestSimulation: ep and gibbs on 50 sets of the simulation with nothing stated.
+// TestSimulation: ep and gibbs on 50 sets of the simulation with nothing stated, 10 with -short.
 func TestSimulation(t *testing.T) {
 	study.OnlyCalibration(t)
 	for _, n := range []int{60, 80, 100, 120} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			var integrated, mode, chains []conform.Score
-			for seed := range uint64(50) {
+			sets := uint64(50)
+			if testing.Short() {
+				sets = 10
+			}
+			for seed := range sets {
 				s := conform.NewTrial(n, 1000+seed)
 				model := credence.Model{Features: s.Train.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
 				e, err := ep.New(model, ep.Config{})
@@ -56,11 +60,11 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// TestNull: how many of 100 features ep and gibbs call where none matters, with π ~ Beta(1, 9) stated and with the prior by default.
+// TestNull: how many of 100 features ep and gibbs call where none matters, with the prior of π by default, Beta(1, 9), and with a flat one.
 func TestNull(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets, p = 20, 100
-	for _, stated := range []prior.SpikeSlab{{InclusionPrior: [2]float64{1, 9}}, {}} {
+	for _, stated := range []prior.SpikeSlab{{}, {InclusionPrior: [2]float64{1, 1}}} {
 		for _, n := range []int{60, 100} {
 			for _, correlation := range []float64{0, 0.5} {
 				t.Run(fmt.Sprintf("%v/%d/%v", stated.InclusionPrior, n, correlation), func(t *testing.T) {
