@@ -165,7 +165,8 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 		return nil, err
 	}
 	begin.mode = *from
-	d, rules := len(begin.Mean), hyper.Rules{Steps: 4, Width: differenceStep, Enough: 1e-2, Grid: !f.Classes}
+	d, rules := len(begin.Mean), hyper.Rules{Steps: 4, Width: differenceStep, Enough: 1e-2}
+	rules.Grid = !f.Classes && len(f.Candidates) > f.Rows // which tell little of slab and inclusion apart
 	rules.Law = func(theta []float64) (law []float64) {
 		for _, u := range theta[len(theta)-len(f.logKept):] { // the last of θ
 			law = append(law, math.Exp(2*u))

@@ -209,6 +209,32 @@ func (f blocks) Blocks() []credence.Block {
 	return []credence.Block{{Name: "(intercept)", Count: 1, Intercept: true}, {Name: "few", First: 1, Count: f.first}, {Name: "many", First: 1 + f.first, Count: f.p - f.first}}
 }
 
+// TestHeldOutAverage: choices count by the density of all rows left out, from a twentieth of the best on, eight at most; one that was
+// tried twice counts once.
+func TestHeldOutAverage(t *testing.T) {
+	r := newFit(t, credence.Model{Features: plain{p: 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Hyper: hyper.Heldout}, wideRows(20, 3, 1, 1))
+	r.start = must.Value(r.Start(t.Context(), r.Rows(0), r.All()))(t)
+	average := func(sums ...[]float64) (weights []float64) {
+		c := &choice{fit: r, state: new(tries), learned: []int{0}, squares: []float64{1}, weight: 10}
+		for k, s := range sums {
+			c.state.Tried = append(c.state.Tried, tried{Steps: []int{k / 2 * 2}, Sums: s}) // every second again
+		}
+		for _, a := range c.average() {
+			weights = append(weights, a.Weight)
+		}
+		return weights
+	}
+	for _, c := range []struct{ got, want []float64 }{
+		{average([]float64{-5, -5 - math.Log(19), -5 - math.Log(21)}), []float64{0.95, 0.05}},
+		{average([]float64{-7, -900, -900}, []float64{-7.001, -900, -900}, []float64{-7 - math.Ln2, -900, -900}), []float64{2.0 / 3, 1.0 / 3}},
+		{average([]float64{0, 0, 0}, nil, []float64{0, 0, 0}, nil, []float64{0, 0, 0}), slices.Repeat([]float64{0.125}, 8)},
+	} {
+		if !slices.EqualFunc(c.got, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }) {
+			t.Errorf("weights %v, want %v", c.got, c.want)
+		}
+	}
+}
+
 // TestHeldOutBlocks: of two blocks that one which matters has the larger variance in units of its scale, and the loss is below
 // that of a common step.
 func TestHeldOutBlocks(t *testing.T) {
@@ -294,6 +320,9 @@ func TestHeldOutCarried(t *testing.T) {
 	got := fitted(t, model, Config{Hyper: hyper.Heldout, Start: first}, other)
 	if !reflect.DeepEqual(got.Report.Hyper[1:], first.Report.Hyper[1:]) || got.Report.HyperEvaluations != 0 || got.Report.Hyperparameters != "heldout" {
 		t.Errorf("%+v, the start has %+v", got.Report, first.Report)
+	}
+	if len(got.Members) != len(first.Members) || len(first.Members) < 2 || !reflect.DeepEqual(got.Report.Averaged, first.Report.Averaged) {
+		t.Errorf("%d members, the start has %d", len(got.Members), len(first.Members))
 	}
 	again := fitted(t, model, Config{Hyper: hyper.Heldout, Start: got}, wideRows(60, 30, 4, 6))
 	q, want := again.Members[0].Posterior.(*posterior.Diagonal), first.Members[0].Posterior.(*posterior.Diagonal)
