@@ -84,3 +84,11 @@ func TestSelectProducts(t *testing.T) {
 		t.Error("columns were written")
 	}
 }
+
+// A table of products that is named twice would count its rows twice.
+func TestProductsNamedTwice(t *testing.T) {
+	path := file(t, "p.csv", "(intercept),x,y\n80,1,2\n1,80,40\n2,40,90\n")
+	if o := invoke(t, "", "select", path, path, "--products", "--target", "y"); o.code != exitFailed || !strings.Contains(o.err, "is named twice, and its rows would count twice: name it once") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}
