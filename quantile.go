@@ -42,7 +42,7 @@ func (c *rowCounts) cdf(y float64) float64 {
 // Quantiles stores in dst the quantiles of row i for every one of the probabilities,
 // each in (0, 1).
 func (d *Distribution) Quantiles(dst []float64, i int, probabilities []float64) {
-	if d.countQuantiles(dst, i, probabilities) {
+	if d.scaledQuantiles(dst, i, probabilities) || d.countQuantiles(dst, i, probabilities) {
 		return
 	}
 	counts := rowCounts{Distribution: d, row: i}

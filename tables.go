@@ -23,6 +23,7 @@ type Tables struct {
 	byFamily atomic.Pointer[map[tableKey]knownTable] // copied to be added to, so that rows need no lock
 	adding   sync.Mutex
 	nodes    sync.Pool // of *countNodes: room to add up counts in
+	standard atomic.Pointer[standardQuantiles]
 }
 
 type knownTable struct {
@@ -119,4 +120,39 @@ func (d *Distribution) locatedQuantile(i int, p float64) (_ float64, ok bool) {
 		y = math.Exp(y)
 	}
 	return y, ok
+}
+
+// scaled is the ability of a family whose predictive distributions differ in their places and scales alone.
+type scaled interface {
+	PredictiveScale(variance float64) float64
+	StandardQuantile(p float64) float64
+}
+
+// standardQuantiles are those of the standard distribution of a family, at the probabilities last asked for.
+type standardQuantiles struct {
+	family                   Predictive
+	probabilities, quantiles []float64
+}
+
+// scaledQuantiles is Quantiles of a row of one part, from what all rows share; false for other rows.
+func (d *Distribution) scaledQuantiles(dst []float64, i int, probabilities []float64) bool {
+	first := &d.parts[0]
+	family, ok := first.likelihood.(scaled)
+	if !ok || len(d.parts) > 1 || d.tables == nil || first.perRow != nil {
+		return false
+	}
+	known := d.tables.standard.Load()
+	if known == nil || known.family != first.likelihood || !slices.Equal(known.probabilities, probabilities) {
+		known = &standardQuantiles{first.likelihood, slices.Clone(probabilities), make([]float64, len(probabilities))}
+		for k, p := range probabilities {
+			known.quantiles[k] = family.StandardQuantile(p)
+		}
+		d.tables.standard.Store(known)
+	}
+	_, mean, variance := first.at(i)
+	scale := family.PredictiveScale(variance)
+	for k, q := range known.quantiles {
+		dst[k] = mean + scale*q
+	}
+	return true
 }

@@ -165,3 +165,30 @@ func TestAddedCounts(t *testing.T) {
 		}
 	}
 }
+
+// Quantiles of one part that all rows share are those of the row alone, at probabilities that change and change back, whatever the family
+// before was.
+func TestScaledQuantiles(t *testing.T) {
+	rows := batchOf(1, -2, 0.3)
+	var tables Tables
+	for _, df := range []float64{0, 5, 30, 5} {
+		family := likelihood.Gaussian{NoiseVariance: param.Hold(0.4), PredictiveDF: df}
+		f := &Fitted{Members: []Member{{Model: Model{Features: identity{1}, Likelihood: family}, Posterior: point{[]float64{2}, 0.3}}}}
+		var shared Distribution
+		shared.Share(&tables)
+		if err := f.DistributionTo(NewWorkspace(1), &shared, rows); err != nil {
+			t.Fatal(err)
+		}
+		for _, probabilities := range [][]float64{{0.05, 0.95}, {0.025, 0.5, 0.975}, {0.05, 0.96}, {0.05, 0.95}} {
+			got := make([]float64, len(probabilities))
+			for i, x := range rows.X.Data {
+				shared.Quantiles(got, i, probabilities)
+				for k, p := range probabilities {
+					if want := family.PredictiveQuantile(p, 2*x, 0.3); got[k] != want || math.Abs(family.PredictiveCDF(want, 2*x, 0.3)-p) > 1e-12 {
+						t.Errorf("%v degrees of freedom, row %d: the quantile of %v is %v, want %v", df, i, p, got[k], want)
+					}
+				}
+			}
+		}
+	}
+}

@@ -131,11 +131,24 @@ func (l Gaussian) PredictiveCDF(y, mean, variance float64) float64 {
 
 // PredictiveQuantile returns mean + √(variance+v) Φ⁻¹(p).
 func (l Gaussian) PredictiveQuantile(p, mean, variance float64) float64 {
-	if s := variance + l.noise(); l.StudentPredictive() {
-		return mean + math.Sqrt(l.studentScale(s))*special.StudentQuantile(p, l.PredictiveDF)
-	} else {
-		return mean + math.Sqrt(s)*special.NormalQuantile(p)
+	return mean + l.PredictiveScale(variance)*l.StandardQuantile(p)
+}
+
+// PredictiveScale is what [Gaussian.StandardQuantile] is multiplied by in a predictive quantile.
+func (l Gaussian) PredictiveScale(variance float64) float64 {
+	s := variance + l.noise()
+	if l.StudentPredictive() {
+		s = l.studentScale(s)
 	}
+	return math.Sqrt(s)
+}
+
+// StandardQuantile returns the quantile of the predictive distribution of mean 0 and scale 1, which all rows share.
+func (l Gaussian) StandardQuantile(p float64) float64 {
+	if l.StudentPredictive() {
+		return special.StudentQuantile(p, l.PredictiveDF)
+	}
+	return special.NormalQuantile(p)
 }
 
 // PredictiveSample returns a draw of y.
