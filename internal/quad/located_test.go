@@ -63,7 +63,7 @@ func TestLocatedAgainstQuadrature(t *testing.T) {
 			}
 			gap := math.Abs(special.NormalCDF(z) - want)
 			worst = max(worst, gap)
-			if !(gap <= 1e-9) {
+			if !(gap <= 1e-9 && gap <= 1e-3*min(want, 1-want)) { // in the tails a table ends before digits do
 				t.Errorf("%s: d %.6g sd %.4g: the table is %.3g off %.12g", c.name, d, sd, gap, want)
 			}
 		}
