@@ -144,9 +144,7 @@ func (l *Learner) restore(doc *document, r *safetensors.Reader) error {
 	}
 	l.formula, l.notes, l.plan, l.counts = doc.Formula, doc.Notes, doc.Plan, doc.Counts
 	if l.counts.Pass >= l.engine.Passes {
-		if l.engine.Passes > 1 {
-			return &fit.Misuse{Err: fmt.Errorf("it is of a finished run of %d passes, in which new rows would count less than the others: begin anew", l.engine.Passes)}
-		}
+		l.finished = l.engine.Passes > 1
 		l.counts.Pass = l.engine.Passes - 1 // what has come since is learned
 	}
 	var err error

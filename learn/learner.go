@@ -54,6 +54,7 @@ type Learner struct {
 	last        *task.Task // of the last of them; nil where none is being learned
 	under       []*task.Task
 	broken      error // a panic, or a state that is no number: nothing more is told of it
+	finished    bool  // all of several passes are done
 }
 
 // counts is what a learner has seen.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/task"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/table"
@@ -52,6 +53,9 @@ func (l *Learner) Rows() int64 {
 func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	if l.broken != nil {
 		return 0, l.broken
+	}
+	if l.finished && rows.Count+len(rows.Faults) > 0 {
+		return 0, &fit.Misuse{Err: fmt.Errorf("the checkpoint is of a finished run of %d passes, in which new rows would count less than the others: begin anew", l.engine.Passes)}
 	}
 	if l.plan == nil {
 		if err := l.begin(rows); err != nil {

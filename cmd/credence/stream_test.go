@@ -319,6 +319,17 @@ func TestStreamResumesBehindTheEnd(t *testing.T) {
 	if fit, _ := lastLine(t, must(t, append(append(passes, "--json"), append(args, several)...)...)); number(t, fit, "rows") != 4000 {
 		t.Errorf("two passes: %v rows", fit["rows"])
 	}
+	whole := sure(os.ReadFile(several))(t)
+	if err := os.Remove(several); err != nil { // as a kill between the last checkpoint and the model leaves it
+		t.Fatal(err)
+	}
+	must(t, append(append(passes, "--resume"), append(args, several)...)...)
+	if again := sure(os.ReadFile(several))(t); !bytes.Equal(whole, again) {
+		t.Error("a finished run of two passes gives another model")
+	}
+	more := sure(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
+	more.WriteString("1,good,u1\n")
+	more.Close()
 	o = invoke(t, "", append(append(passes, "--resume"), append(args, several)...)...)
 	if o.code != exitMisuse || !strings.Contains(o.err, "a finished run of 2 passes") {
 		t.Errorf("two passes: exit %d: %s", o.code, o.err)
