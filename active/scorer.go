@@ -63,13 +63,20 @@ func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (
 		if _, joint := member.Posterior.(credence.Joint); !joint {
 			return nil, fmt.Errorf("posterior %T does not tell how rows vary together: fit with engine exact, svi or convex", member.Posterior)
 		}
-		if score != Random && score != Uncertainty && certain(member.Posterior) {
+		widest := widestOf(member.Posterior)
+		if score != Random && score != Uncertainty && widest == 0 {
 			return nil, fmt.Errorf("its weights are known without error, as those of engine lasso or ridge, and score %s is what a label would tell of them: fit with another engine, or use --score uncertainty", score)
 		}
 		switch l := member.Model.Likelihood.(type) {
 		case likelihood.Gaussian:
+			if noise := l.NoiseVariance.Value; !(noise >= widest/mostVariance) {
+				return nil, fmt.Errorf("variance %.3g of the noise is next to nothing beside variance %.3g of a weight, so that no score is a number: state a larger variance of the family", noise, widest)
+			}
 			s.noise += fitted.Share(i) * l.NoiseVariance.Value
 		case likelihood.Bernoulli:
+			if !(widest <= mostVariance) {
+				return nil, fmt.Errorf("variance %.3g of a weight is beyond what scores are made of: state a smaller variance of the prior", widest)
+			}
 			switch l.Link {
 			case "", likelihood.Logit:
 				s.link = logit
@@ -93,11 +100,18 @@ func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (
 	return s, nil
 }
 
-// certain reports whether a posterior is one set of weights, under which no label tells anything.
-func certain(q credence.Posterior) bool {
+// mostVariance is the largest variance of a weight, and of it in that of the noise, that scores are made of: digits of the variances of rows that
+// are labelled one after another are lost by so many, of which there are 16.
+const mostVariance = 1e12
+
+// widestOf is the largest variance of a weight: 0 of a posterior that is one set of weights, under which no label tells anything.
+func widestOf(q credence.Posterior) float64 {
 	mean, variance := make([]float64, q.Weights()), make([]float64, q.Weights())
 	q.Marginals(mean, variance)
-	return len(variance) > 0 && slices.Max(variance) == 0
+	if len(variance) == 0 {
+		return 1
+	}
+	return slices.Max(variance)
 }
 
 // By returns what candidates are ranked by.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +134,7 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 	}
 	scorer, err := active.NewScorer(file.Scorer().Fitted(), by, p.seed, p.threads)
 	if err != nil {
-		return misused(fmt.Errorf("%s: %w", model, err))
+		return misused(fmt.Errorf("%s: %w", cmp.Or(model, "--cold"), err))
 	}
 	rows, err := rank.File(ctx, file, scorer, flags.how)
 	if err != nil {

@@ -110,6 +110,7 @@ func TestActiveRank(t *testing.T) {
 	for _, args := range [][]string{
 		{"active", "rank", "--cold", pool, "--skip-labelled", "--target", "spam"}, {"active", "rank", model, pool, "--prior", "normal(variance=1)"},
 		{"active", "rank", "--cold", pool, "--target", "spam", "--prior", "normal"}, {"active", "rank", "--cold"},
+		{"active", "rank", "--cold", pool, "--target", "spam", "--prior", "normal(variance=1e300)"}, {"active", "rank", "--cold", pool, "--target", "spam", "--family", "gaussian(variance=1e-300)"},
 		{"active", "rank", model, pool, "--audit", "1"}, {"active", "simulate", pool, "--audit", "-1", "--target", "spam"},
 		{"active", "rank", model, pool, "--score", "best"}, {"active", "rank", model, pool, "-n", "0"}, {"active", "rank", model},
 		{"active", "rank", model, pool, "--cost", "minutes", "--score", "random"}, {"active", "guess"},

@@ -125,6 +125,11 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 			}
 			return misused(fmt.Errorf("--quiet prints no summary, and %s has nothing else to tell: %s", cmd.CommandPath(), remedy))
 		}
+		for _, name := range []string{"output", "checkpoint", "write-selected", "plot", "from"} { // of a variable that is not set
+			if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+				return misused(fmt.Errorf("--%s names no file: name one, or leave --%[1]s out", name))
+			}
+		}
 		if p.threads < 0 || p.threads > credence.MostThreads {
 			return misused(fmt.Errorf("--threads %d is not between 0, which means all processors, and %d", p.threads, credence.MostThreads))
 		}

@@ -169,6 +169,9 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 
 // runProducts is runJob for tables of products.
 func (p *program) runProducts(ctx context.Context, job *fit.Job, paths []string, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
+	if err := dataset.RefuseTwice(paths); err != nil {
+		return nil, err
+	}
 	var parts []*table.Products
 	if err := dataset.RefuseTwice(paths); err != nil {
 		return nil, err
