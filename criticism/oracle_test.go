@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
@@ -577,5 +578,42 @@ func TestView(t *testing.T) {
 	a := s.view.columns()[0]
 	if !slices.Equal(s.view.rows, []int{0, 3, 4}) || !slices.Equal(s.view.at, []int{0, 2, 3}) || len(a.value) != 3 || math.Abs(a.value[1]-(40-100.0/3)/math.Sqrt(2600.0/9)) > 1e-12 {
 		t.Errorf("%+v, %+v", s.view, a)
+	}
+}
+
+// The score of too many zeros is what least squares leave of it beside the scores of f and of the size, here in closed form.
+func TestInflation(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 3))
+	const n, size = 80, 1.7
+	l := likelihood.NegativeBinomial{Size: param.Hold(size)}
+	s := &sample{kind: kindOf(l), options: Options{Fitted: true}}
+	x, excess := mat.NewDense(n, 3, nil), make([]float64, n)
+	for i := range n {
+		f := 0.8 * rng.NormFloat64()
+		y := l.Sample(rng, f)
+		if !s.add(l, i, y, f, 0) {
+			t.Fatal("a count has no residual")
+		}
+		s.used = append(s.used, i)
+		mu := math.Exp(f)
+		score := size * (y - mu) / (size + mu)
+		x.SetRow(i, []float64{score, score * f, size * (mathext.Digamma(y+size) - mathext.Digamma(size) + math.Log(size/(size+mu)) + 1 - (y+size)/(size+mu))})
+		if excess[i] = -1; y == 0 {
+			excess[i] += math.Pow(1+mu/size, size)
+		}
+	}
+	var weights, fit mat.VecDense
+	if err := weights.SolveVec(x, mat.NewVecDense(n, slices.Clone(excess))); err != nil {
+		t.Fatal(err)
+	}
+	fit.MulVec(x, &weights)
+	sum, squares := 0.0, 0.0
+	for i, v := range excess {
+		left := v - fit.AtVec(i)
+		sum += left
+		squares += left * left
+	}
+	if got, want := s.inflation(), sum/math.Sqrt(squares); math.Abs(got-want) > 1e-4 {
+		t.Errorf("%g, want %g", got, want)
 	}
 }
