@@ -34,6 +34,12 @@
 // summed and sorted. Vowpal Wabbit text has the columns label, weight (the importance),
 // offset (the base) and tag, and a sparse column for every token of a namespace.
 //
+// # Parquet
+//
+// What a file says takes no memory: footers and pages are read to 64 MB, unpacked as they come, and what row groups hold that
+// are read side by side is kept within 256 MB, or four times the bytes of a larger file. Beyond it row groups wait, and what one
+// alone cannot hold is refused. Columns of lists, and decimals of more than 18 digits, are not read.
+//
 // # Pipes
 //
 // Standard input, named pipes and /dev/fd are read once. Unless Options.Once says that

@@ -281,6 +281,38 @@ func TestWriterAgainstTheLibrary(t *testing.T) {
 	}
 }
 
+// What is written of many columns that compress well is read within the memory of a small file.
+func TestManyColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes and reads 22 million numbers")
+	}
+	const columns, rows = 400, 56_000
+	names := make([]string, columns)
+	for j := range names {
+		names[j] = fmt.Sprint("x", j)
+	}
+	var out bytes.Buffer
+	w := NewWriter(&out, names, make([]bool, columns))
+	for i := range rows {
+		for j := range names {
+			w.Number(j, float64(i/1000%2))
+		}
+		if err := w.EndRow(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err == nil {
+		err = drain(f, rows)
+	}
+	if err != nil || f.Rows != rows || out.Len() > memory/fourTimes {
+		t.Errorf("%d rows in %d bytes: %v", f.Rows, out.Len(), err)
+	}
+}
+
 // one reads a file of one column of numbers that are there, 1 to 4 unless they are given, in one page of version 2, changed before it is written.
 func one(t *testing.T, change func(meta *format.FileMetaData, header *format.PageHeader, body *[]byte), numbers ...float64) ([]string, error) {
 	t.Helper()
@@ -325,8 +357,10 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 		"bytes behind the page": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) {
 			m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 8
 		},
-		"no rows in the footer": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) { m.NumRows = 0 },
-		"compressed":            func(_ *format.FileMetaData, h *format.PageHeader, body *[]byte) { compress(h, body) },
+		"no rows in the footer":    func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) { m.NumRows = 0 },
+		"of 4 rows in a file of 5": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) { m.NumRows = 5 },
+		"of 4 rows in a file of 3": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) { m.NumRows = 3 },
+		"compressed":               func(_ *format.FileMetaData, h *format.PageHeader, body *[]byte) { compress(h, body) },
 		"4 rows where 3 are left": func(m *format.FileMetaData, _ *format.PageHeader, _ *[]byte) {
 			m.NumRows, m.RowGroups[0].NumRows = 3, 3
 		},

@@ -17,8 +17,8 @@ import (
 const (
 	// groupRows bounds what a Writer holds in memory, and lets readers skip and share work.
 	groupRows = 1 << 17
-	// pageBytes is where a page ends.
-	pageBytes = 1 << 20
+	// pageBytes is where a page ends; of many columns earlier, so that a reader holds a page of each.
+	pageBytes, pagesBytes = 1 << 20, 64 << 20
 )
 
 // Writer writes columns of numbers and texts, any of which may be missing, compressed with Zstandard. It holds a row group
@@ -89,8 +89,9 @@ func (w *Writer) Text(column int, v []byte) {
 
 // EndRow ends the row, of which every column has been set.
 func (w *Writer) EndRow() error {
+	most := min(pageBytes, pagesBytes/max(1, len(w.columns)))
 	for j := range w.columns {
-		if c := &w.columns[j]; len(c.values)+len(c.levels) >= pageBytes {
+		if c := &w.columns[j]; len(c.values)+len(c.levels) >= most {
 			if err := c.endPage(); err != nil {
 				return err
 			}

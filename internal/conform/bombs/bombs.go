@@ -236,6 +236,7 @@ func All() []Bomb {
 		{"packed-levels-2e9", levels(billions, eights(1<<28), nil), 0, false},
 		{"truth-2e9", table{rows: billions, kind: format.Boolean, pages: data(billions, format.RLE, nil, append([]byte{6, 0, 0, 0}, run(billions, 1)...), 0)}.file(), billions, false},
 		{"dict-texts-2e9", table{rows: 2, kind: format.ByteArray, pages: join(dictionary(math.MaxInt32, text("one"), 0), data(2, format.RLEDictionary, nil, join([]byte{1}, run(2, 0)), 0))}.file(), 0, false},
+		{"dict-one-short", table{rows: 2, kind: format.ByteArray, pages: join(dictionary(2, text("one alone"), 0), data(2, format.RLEDictionary, nil, join([]byte{1}, run(2, 0)), 0))}.file(), 0, false},
 		{"dict-numbers-2e9", table{rows: 2, kind: format.Double, pages: join(dictionary(math.MaxInt32, two, 0), data(2, format.RLEDictionary, nil, join([]byte{1}, run(2, 0)), 0))}.file(), 0, false},
 		{"dict-empty-texts", table{rows: 2, kind: format.ByteArray, codec: format.Zstd, pages: join(dictionary(1<<24, blocks(1<<26, -1), 1<<26), data(2, format.RLEDictionary, nil, join([]byte{1}, run(2, 0)), 0))}.file(), 0, false},
 		{"deltas-2e9", deltas(format.Int64, billions, 0, 0), 0, false},
