@@ -41,7 +41,7 @@ func (p *program) selectCommand() *cobra.Command {
 		Short: "Find which features matter, and how surely",
 		Long: `Select fits a model in which every weight may be exactly 0, and ranks the features by
 their inclusion probability: how probable it is that the weight is not 0. Features above
-one half are called or, with --fdr 0.1, as many as keep the expected share of false ones
+one half are selected or, with --fdr 0.1, as many as keep the expected share of false ones
 among them to a tenth. Features that are nearly copies of each other share one signal:
 they form a credible set, at least one of which matters with 95 % probability.`,
 		Example: `  credence select genes.csv --target relapse
