@@ -52,6 +52,7 @@ func (b *Bound) lack(i, from int) (marked bool) {
 type Counts struct {
 	Dropped        int // rows left out for a missing value
 	Lacking        int // rows without a prediction for a missing value
+	Momentless     int // rows predicted without mean or standard deviation, which are beyond all numbers
 	Filled         int // missing values filled
 	UnseenLevels   int // values of categories that training did not see
 	UnseenFeatures int // entries of sparse columns beyond those of training

@@ -158,7 +158,11 @@ func (e *Evaluation) Add(rows *Rows) error {
 			if rows.batch.Trials != nil {
 				trials = rows.batch.Trials[i]
 			}
-			e.deviance.Add(e.unitDeviance(y, trials, mean[i]), weight)
+			unit := math.Inf(1) // of a mean beyond all numbers
+			if mean[i] == mean[i] {
+				unit = e.unitDeviance(y, trials, mean[i])
+			}
+			e.deviance.Add(unit, weight)
 		}
 	}
 	return nil

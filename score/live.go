@@ -40,7 +40,10 @@ func (l *Live) HasTargets() bool { return l.table.HasTargets() }
 func (l *Live) Rows() int { return l.scored }
 
 // Counts says what was done to the rows scored so far.
-func (l *Live) Counts() frame.Counts { return l.table.Counts() }
+func (l *Live) Counts() frame.Counts {
+	l.table.momentless = l.rows.momentless
+	return l.table.Counts()
+}
 
 // Score scores a run of rows; what it hands to visit is valid until visit returns. The first malformed row is
 // an error, after the rows before it.

@@ -2,6 +2,7 @@ package score_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -242,7 +243,7 @@ func TestRowsBeyondNumbers(t *testing.T) {
 		want     string // "" where the row is scored
 	}{
 		"ordinary":           {counts, visit{Age: 35, Months: 2}, false, ""},
-		"SD of counts":       {counts, visit{Age: 35, Months: 500}, false, "row 1: offset(Months) is 500, so far from the rows of training that the mean or the standard deviation"},
+		"SD of counts":       {counts, visit{Age: 35, Months: 500}, false, ""},
 		"mean of counts":     {counts, visit{Age: 35, Months: 1e4}, false, "row 1: offset(Months) is 10000, so far"},
 		"below all numbers":  {counts, visit{Age: 35, Months: -1e4}, false, ""},
 		"f":                  {sums, visit{Age: -1e300, Exact: 1}, false, "row 1: Age is -1e+300, so far from the rows of training that its prediction is no number"},
@@ -263,6 +264,21 @@ func TestRowsBeyondNumbers(t *testing.T) {
 		}
 		if got, err := bound.Score(c.row); (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, want %q", name, got, err, c.want)
+		} else if name == "SD of counts" {
+			text := string(must.Value(json.Marshal(got))(t))
+			if !(got.Mean > 1e200) || !math.IsNaN(got.SD) || !(got.Lower < got.Upper) || math.IsInf(got.Upper, 0) || strings.Contains(text, "sd") || !strings.Contains(text, `"upper":`) {
+				t.Errorf("%s: %v, in JSON %s", name, got, text)
+			}
 		}
+	}
+	var far []visit
+	for _, months := range []float64{2, 500, 600} {
+		far = append(far, visit{Count: 1, Age: 35, Months: months})
+	}
+	table := must.Value(must.Value(score.New(counts, score.Options{}))(t).Table(must.Value(table.Structs(far))(t), score.RequireTargets))(t)
+	e := score.NewEvaluation(counts)
+	must.Succeed(t, table.Each(t.Context(), e.Add))
+	if result, err := e.Result(); err != nil || table.Counts().Momentless != 2 || result.Rows != 3 {
+		t.Errorf("%d rows have no moments, %v", table.Counts().Momentless, err)
 	}
 }

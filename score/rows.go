@@ -1,6 +1,7 @@
 package score
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/metric"
 )
 
 // Rows is a run of scored rows: the predictive distribution of each, in the target's own values. An
@@ -21,6 +23,8 @@ type Rows struct {
 	dist   credence.Distribution
 	bound  *frame.Bound // that the rows came from; nil for batches of other origin
 	keys   *Keys        // that the rows came from, of a model that was learned online
+	// momentless counts the rows so far whose mean or variance is beyond all numbers, and whose interval is not.
+	momentless int
 }
 
 // NewRows returns room for rows that [Rows.Score] fills.
@@ -50,12 +54,22 @@ func (r *Rows) score() error {
 		case !moments || !(math.Abs(mean)+2*variance > ordinaryLatent) && r.batch.Precision == nil || r.Lacks(i):
 			continue
 		}
-		if mean, variance = r.Moments(i); !special.Finite(mean) || !special.Finite(variance) {
-			return r.tooFar(i, "the mean or the standard deviation of its prediction is beyond all numbers")
+		if mean, variance = r.Moments(i); mean == mean && variance == variance {
+			continue
 		}
+		tail := (1 - r.scorer.options.Interval) / 2
+		bounds := [2]float64{tail, 1 - tail}
+		if r.Quantiles(bounds[:], i, []float64{tail, 1 - tail}); !special.Finite(bounds[0]) || !special.Finite(bounds[1]) {
+			return r.tooFar(i, "its prediction is beyond all numbers")
+		}
+		r.momentless++
 	}
 	return nil
 }
+
+// mostMoment is the largest mean and variance that are told: that of exp(f) is e^(E f + Var f/2), beyond all numbers where f is
+// known so little as to have a variance of 1,400, and says nothing of y long before.
+const mostMoment = 1e300
 
 // ordinaryLatent is what |E f| + 2 Var f is at most where no moment of y can be beyond all numbers: those of exp(f) are
 // below e^(2 E f + 2 Var f), and e^709 is the largest number.
@@ -145,8 +159,19 @@ func (r *Rows) own(y float64) float64 {
 // Latent returns the mean and the variance of f for row i.
 func (r *Rows) Latent(i int) (mean, variance float64) { return r.dist.Latent(i) }
 
-// Moments returns E y and Var y of row i.
+// Moments returns E y and Var y of row i: NaN for what does not exist or is beyond 10³⁰⁰, as of a count whose f is hardly known.
 func (r *Rows) Moments(i int) (mean, variance float64) {
+	mean, variance = r.moments(i)
+	if !(math.Abs(mean) <= mostMoment) {
+		mean, variance = math.NaN(), math.NaN()
+	}
+	if !(variance <= mostMoment) {
+		variance = math.NaN()
+	}
+	return mean, variance
+}
+
+func (r *Rows) moments(i int) (mean, variance float64) {
 	grades := r.scorer.grades
 	if grades == nil {
 		mean, variance = r.dist.Moments(i)
@@ -279,7 +304,8 @@ func (r *Rows) Predict(i int) Prediction {
 	return p
 }
 
-// Prediction is the predictive distribution of a row in a few numbers, in the target's own values.
+// Prediction is the predictive distribution of a row in a few numbers, in the target's own values. What there is none
+// of is NaN: a mean or sd beyond all numbers, and all of a row that lacks a value. JSON leaves it out.
 type Prediction struct {
 	Mean        float64 `json:"mean"`
 	SD          float64 `json:"sd"`
@@ -287,4 +313,19 @@ type Prediction struct {
 	Upper       float64 `json:"upper"`
 	Probability float64 `json:"probability,omitempty"` // of the positive class, where there are two
 	Median      float64 `json:"median,omitempty"`      // under [Options].Original
+}
+
+// MarshalJSON leaves out what is not a number, which JSON has no word for.
+func (p Prediction) MarshalJSON() ([]byte, error) {
+	type told struct {
+		Mean        metric.Score `json:"mean,omitzero"`
+		SD          metric.Score `json:"sd,omitzero"`
+		Lower       metric.Score `json:"lower,omitzero"`
+		Upper       metric.Score `json:"upper,omitzero"`
+		Probability metric.Score `json:"probability,omitempty,omitzero"`
+		Median      metric.Score `json:"median,omitempty,omitzero"`
+	}
+	return json.Marshal(told{
+		metric.Score(p.Mean), metric.Score(p.SD), metric.Score(p.Lower), metric.Score(p.Upper), metric.Score(p.Probability), metric.Score(p.Median),
+	})
 }

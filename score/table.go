@@ -14,6 +14,8 @@ type Table struct {
 	bound  *frame.Bound
 	rows   credence.Source
 	known  bool // targets are read
+	// momentless are the rows of the last Each that have no moments.
+	momentless int
 }
 
 // Table binds the model to a table. Under [UseTargets] a table without the target is one whose
@@ -39,7 +41,11 @@ func (t *Table) Rows() int { return t.bound.Rows() }
 func (t *Table) HasTargets() bool { return t.known }
 
 // Counts says what was done to the rows scored so far.
-func (t *Table) Counts() frame.Counts { return t.bound.Counts() }
+func (t *Table) Counts() frame.Counts {
+	counts := t.bound.Counts()
+	counts.Momentless = t.momentless
+	return counts
+}
 
 // Each scores all rows in order, a run at a time; rows are valid until visit returns.
 func (t *Table) Each(ctx context.Context, visit func(rows *Rows) error) error {
@@ -55,6 +61,7 @@ func (t *Table) Each(ctx context.Context, visit func(rows *Rows) error) error {
 		if err := rows.score(); err != nil {
 			return err
 		}
+		t.momentless = rows.momentless
 		if err := visit(rows); err != nil {
 			return err
 		}

@@ -110,6 +110,9 @@ func (p *program) tellCounts(file *apply.File) {
 	if counts.Filled > 0 {
 		p.warn("%s filled with training means", counted(counts.Filled, "missing value"))
 	}
+	if counts.Momentless > 0 {
+		p.warn("mean or sd of %s is beyond all numbers, so little is known there: these cells are empty, and lower and upper hold; correct the rows, or fit under a stated prior variance, as --prior 'normal(variance=1)'", counted(counts.Momentless, "row"))
+	}
 	switch unseen := counted(counts.UnseenLevels, "category value"); {
 	case counts.UnseenLevels == 0:
 	case file.Scorer().SpreadsLevels():

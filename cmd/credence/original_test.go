@@ -75,13 +75,22 @@ func TestMomentsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestInfiniteMeans: a mean beyond all numbers is refused with the value of the row, and the remedy works.
+// TestInfiniteMeans: a mean beyond all numbers is an empty cell with a warning beside an interval that holds, for people and
+// in JSON, and the remedy works.
 func TestInfiniteMeans(t *testing.T) {
 	few := strings.Join(strings.Split(lognormals(), "\n")[:6], "\n") + "\n"
 	model := fitted(t, file(t, "t.csv", few), "-f", "price ~ size", "--family", "gamma(shape=1)", "--prior", "normal(variance=1e6)")
 	o := invoke(t, "", "predict", model, file(t, "far.csv", "size\n0.5\n60\n"))
-	const want = "far.csv:3: size is 60, so far from the rows of training that the mean or the standard deviation of its prediction is beyond all numbers: correct it or leave the row out; if f is as wide in other rows, state a prior variance, as normal(variance=1)"
-	if o.code != exitFailed || !strings.Contains(o.err, want) {
+	const want = "warning: mean or sd of 1 row is beyond all numbers"
+	if lower := columnOf(t, o.out, "lower"); o.code != exitDone || strings.Count(o.err, want) != 1 || !strings.Contains(o.out, "\n,,") || !(lower[1] < columnOf(t, o.out, "upper")[1]) || strings.Contains(o.out, "Inf") {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
+	}
+	targets := file(t, "far.csv", "size,price\n0.5,2\n60,3\n")
+	o = invoke(t, "", "evaluate", model, targets, "--json")
+	if o.code != exitDone || strings.Contains(o.out, `"r2"`) || !strings.Contains(o.out, `"nlpd"`) || !strings.Contains(o.err, want) {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
+	}
+	if o = invoke(t, "", "compare", model, model, targets); o.code != exitDone || strings.Contains(o.out, "Inf") || strings.Contains(o.out, "NaN") {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
 	}
 	model = fitted(t, file(t, "t.csv", few), "-f", "price ~ size", "--family", "gamma(shape=1)", "--prior", "normal(variance=0.001)")
