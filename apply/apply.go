@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -48,6 +49,9 @@ type rows interface {
 // Open binds a model to files: it finds the columns of the model in them, and reads those of a table. The file must be
 // closed.
 func Open(ctx context.Context, scorer *score.Scorer, paths []string, options Options) (_ *File, err error) {
+	if scorer == nil {
+		return nil, errors.New("there is no scorer: make one by score.New")
+	}
 	f := &File{scorer: scorer, options: options}
 	bind := f.bindTable
 	switch {

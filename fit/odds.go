@@ -35,6 +35,9 @@ func (o *Odds) errorf(format string, arguments ...any) error {
 // ReadOdds reads names in the first column and odds in the second, separated by commas or tabs; a first line
 // whose second cell is no number is a heading. A file without odds is refused. name stands before errors.
 func ReadOdds(name string, from io.Reader) ([]Odds, error) {
+	if from == nil {
+		return nil, errors.New("there is no reader of odds")
+	}
 	text, err := io.ReadAll(from)
 	if err != nil {
 		var cause *fs.PathError

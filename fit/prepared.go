@@ -3,6 +3,7 @@ package fit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -48,6 +49,9 @@ func (p *Prepared) formula() string { return strings.TrimSuffix(p.plan.String(),
 // Prepare reads the table once for kinds, levels and moments, makes the model, chooses the engine,
 // and refuses what would not fit into memory.
 func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, error) {
+	if rows == nil {
+		return nil, errors.New("there is no table: give a credence.Source, as table.Structs or dataset.Open make")
+	}
 	p := &Prepared{job: j, rows: rows}
 	var err error
 	if p.plan, err = j.parse(rows.Schema()); err != nil {

@@ -3,6 +3,7 @@ package fit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,6 +47,9 @@ func NewProducts(options Options, how selection.Options) (*Job, error) {
 
 // PrepareProducts is Prepare for the products of rows.
 func (j *Job) PrepareProducts(ctx context.Context, products *table.Products) (*Prepared, error) {
+	if products == nil {
+		return nil, errors.New("there are no products: read them by table.ReadProducts")
+	}
 	source, weight, err := products.Source()
 	if err != nil {
 		return nil, err

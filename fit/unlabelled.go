@@ -2,6 +2,7 @@ package fit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ import (
 // first rows to be labelled by it. The family is gaussian, with its variance stated, or else bernoulli; the prior is
 // normal with its variance stated.
 func (j *Job) Unlabelled(ctx context.Context, rows credence.Source) (*credence.Fitted, error) {
+	if rows == nil {
+		return nil, errors.New("there is no table: give a credence.Source, as table.Structs or dataset.Open make")
+	}
 	stated, ok := j.prior.(prior.Normal)
 	if !ok || stated.ARD || stated.Variance.State != param.Held {
 		return nil, &Misuse{"prior", fmt.Errorf("before any label nothing is learned: state a normal prior with its variance, as normal(variance=1), not %v", j.prior)}

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -63,6 +64,9 @@ type node = segments.Node[*tally]
 // NewCensus returns a census of no rows of a table that has the schema. Its first row is row first of the
 // whole table: a multiple of [credence.SegmentRows], 0 where the table is whole.
 func NewCensus(plan *Plan, schema *credence.Schema, first int, options Options) (*Census, error) {
+	if plan == nil || schema == nil {
+		return nil, errors.New("frame: there is no plan or no schema: compile a formula, and give the schema of the table")
+	}
 	if first < 0 || first%credence.SegmentRows != 0 {
 		return nil, fmt.Errorf("frame: a shard cannot begin at row %d: begin at a multiple of %d", first, credence.SegmentRows)
 	}

@@ -137,6 +137,9 @@ func (p *Plan) validate() error {
 // Fit reads the training table and fixes everything that prediction must repeat: a [Census] of all its rows.
 // Errors name the column and the row, and every column with missing values at once.
 func Fit(ctx context.Context, plan *Plan, source credence.Source, options Options) (*Frame, error) {
+	if source == nil {
+		return nil, errors.New("frame: there is no table: give a credence.Source, as table.Structs or dataset.Open make")
+	}
 	c, err := NewCensus(plan, source.Schema(), 0, options)
 	if err != nil {
 		return nil, err

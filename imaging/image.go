@@ -108,8 +108,11 @@ func (m *Image) Write(path string, low, high float64) error {
 }
 
 // PSNR is the peak signal-to-noise ratio of an estimate in decibels, the peak being the largest number of the
-// truth.
+// truth; NaN of images of unequal sizes.
 func PSNR(estimate, truth []float64) float64 {
+	if len(estimate) != len(truth) {
+		return math.NaN()
+	}
 	square, peak := 0.0, 0.0
 	for i, v := range truth {
 		square += (estimate[i] - v) * (estimate[i] - v) / float64(len(truth))
@@ -119,8 +122,11 @@ func PSNR(estimate, truth []float64) float64 {
 }
 
 // RankCorrelation is Spearman's, of an error map with the distances of an estimate from the truth; equal numbers
-// stand in the order of the pixels.
+// stand in the order of the pixels. It is NaN of images of unequal sizes.
 func RankCorrelation(deviation, estimate, truth []float64) float64 {
+	if len(deviation) != len(truth) || len(estimate) != len(truth) {
+		return math.NaN()
+	}
 	distance := make([]float64, len(truth))
 	for i, v := range truth {
 		distance[i] = math.Abs(estimate[i] - v)

@@ -2,6 +2,7 @@ package linop
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/credence-ml/credence/internal/kernel"
@@ -17,6 +18,9 @@ import (
 // share of the decrement that is left. The error is extrapolated from the last steps (Hestenes & Stiefel 1952,
 // theorem 6:1; Strakoš & Tichý 2002). At most so many products with A are made.
 func Conjugate(ctx context.Context, a, inverse Matrix, x, b *Dense, tolerance float64, most int) (Convergence, error) {
+	if a == nil || inverse == nil || x == nil || b == nil {
+		return Convergence{}, errors.New("linop: a matrix, its approximate inverse, x and b are needed")
+	}
 	n, count := b.Rows, b.Cols
 	residual, near := NewDense(n, count), NewDense(n, count)
 	direction, product := NewDense(n, count), NewDense(n, count)

@@ -1,6 +1,7 @@
 package modelfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -40,6 +41,9 @@ func Write(w io.Writer, fitted *credence.Fitted, parts Parts) error {
 
 // encode returns the document and the tensors of a fit.
 func encode(fitted *credence.Fitted, parts Parts) (map[string]string, []safetensors.Tensor, error) {
+	if fitted == nil {
+		return nil, nil, errors.New("there is no fit to write")
+	}
 	doc := document{
 		Format: Format, Recipe: fitted.Recipe, Report: fitted.Report,
 		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance, Selection: fitted.Selection, Family: fitted.Family,

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -131,6 +132,9 @@ const (
 // other rows or targets, and warns of what cannot be read from them. Targets that are transforms of one
 // column are compared in the units of the column, evidence with its Jacobian.
 func Compare(models ...*Scores) (*Comparison, error) {
+	if len(models) == 0 || slices.Contains(models, nil) {
+		return nil, errors.New("there are no scores to compare, or some are nil: make them by NewScores")
+	}
 	out := &Comparison{Warnings: []string{}}
 	first, across := models[0], false
 	for _, s := range models {

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
@@ -43,6 +44,9 @@ type working[T any] struct {
 // Bind binds a model to rows of type T: structs or maps, as [table.Bind] describes. They need the
 // columns of the model, and a target among them is not read.
 func Bind[T any](s *Scorer) (*Bound[T], error) {
+	if s == nil {
+		return nil, errors.New("there is no scorer: make one by score.New")
+	}
 	b := &Bound[T]{scorer: s}
 	first, err := newWorking[T](s)
 	if err != nil {

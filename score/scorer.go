@@ -42,6 +42,9 @@ type Scorer struct {
 
 // New returns a scorer of a model, or says which option does not fit it.
 func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
+	if fitted == nil {
+		return nil, errors.New("there is no model: fit one, or load one by modelfile.Load")
+	}
 	s := &Scorer{fitted: fitted, options: options, tables: &credence.Tables{}}
 	s.options.Interval = cmp.Or(options.Interval, 0.9)
 	if !(s.options.Interval > 0 && s.options.Interval < 1) {

@@ -21,6 +21,9 @@ type Table struct {
 // Table binds the model to a table. Under [UseTargets] a table without the target is one whose
 // targets are ignored.
 func (s *Scorer) Table(rows credence.Source, targets Targets) (*Table, error) {
+	if s == nil || rows == nil {
+		return nil, errors.New("there is no scorer or no table: make the one by score.New, the other as table.Structs or dataset.Open do")
+	}
 	if s.frame == nil {
 		return nil, errors.New("this model was learned online, and a table has lost the texts of its rows: use Keys")
 	}

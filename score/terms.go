@@ -2,6 +2,7 @@ package score
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -57,6 +58,9 @@ type TermOptions struct {
 // them, and of the first otherwise. The standard deviation of a sum of fitted weights is that of their
 // joint distribution.
 func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
+	if fitted == nil || len(fitted.Members) == 0 {
+		return nil, errors.New("there is no model: fit one, or load one by modelfile.Load")
+	}
 	interval := cmp.Or(options.Interval, 0.9)
 	if !(interval > 0 && interval < 1) {
 		return nil, fmt.Errorf("interval %v is not a probability between 0 and 1", interval)

@@ -2,6 +2,7 @@ package table
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -129,6 +130,9 @@ func Records(names []string, rows [][]any) (credence.Source, error) {
 // SQL returns the table of a query's result, with kinds as Records infers them. It reads rows to
 // the end and closes them.
 func SQL(rows *sql.Rows) (credence.Source, error) {
+	if rows == nil {
+		return nil, errors.New("table: there are no rows: look at the error of the query first")
+	}
 	defer rows.Close()
 	names, err := rows.Columns()
 	if err != nil {

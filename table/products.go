@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -25,6 +26,9 @@ const Ones = "(intercept)"
 // ReadProducts reads products from CSV: a header of the columns' names and, under each, a row of its products with
 // them, in the header's order. As R writes tables, a column of the same names may stand before them. file stands in errors.
 func ReadProducts(file string, r io.Reader) (*Products, error) {
+	if r == nil {
+		return nil, errors.New("there is no reader of products")
+	}
 	in := csv.NewReader(r)
 	in.FieldsPerRecord = -1
 	records, err := in.ReadAll()

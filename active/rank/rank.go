@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -60,6 +61,9 @@ type Row struct {
 // File lists rows to label next, the most useful first: one pass keeps the best by themselves, as [active.Shortlist]
 // says, from which each is chosen given those before it.
 func File(ctx context.Context, file *apply.File, scorer *active.Scorer, how Options) ([]Row, error) {
+	if file == nil || scorer == nil {
+		return nil, errors.New("there is no file or no scorer: open one by apply.Open, and make the other by active.NewScorer")
+	}
 	if err := how.Validate(scorer.By()); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package rowcache
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -24,6 +25,9 @@ type Reader struct {
 // it returns a reader that cannot fail but by ErrDamaged or input errors, or an
 // error; memory is bounded by the size.
 func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
+	if file == nil {
+		return nil, errors.New("there is no file to read")
+	}
 	if size < int64(len(magic)+trailerBytes) {
 		return nil, fmt.Errorf("%w: it is too short", ErrDamaged)
 	}

@@ -1,6 +1,7 @@
 package keyed
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -87,6 +88,9 @@ const stampCount = 1 << 11
 // NewBinder returns a binder for scoring by a model's plan and features: keys that training did not
 // have are unseen.
 func NewBinder(p *Plan, features *Features, targets frame.Targets) (*Binder, error) {
+	if p == nil || features == nil {
+		return nil, errors.New("the model has no plan of its keys, or no features")
+	}
 	index, err := IndexOf(features.Keys)
 	if err != nil {
 		return nil, err
@@ -101,6 +105,9 @@ func NewBinder(p *Plan, features *Features, targets frame.Targets) (*Binder, err
 
 // NewLearning returns a binder for learning: the index, the names and the plan's means grow.
 func NewLearning(plan *Plan, index *Index, names *Names) (*Binder, error) {
+	if plan == nil || index == nil {
+		return nil, errors.New("there is no plan of the keys, or no index of them")
+	}
 	return &Binder{plan: plan, index: index, names: names}, plan.Validate()
 }
 

@@ -1,0 +1,160 @@
+package layout_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/active"
+	"github.com/credence-ml/credence/active/rank"
+	"github.com/credence-ml/credence/apply"
+	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/dataset/rowcache"
+	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/formula"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/imaging"
+	"github.com/credence-ml/credence/infer/convex"
+	"github.com/credence-ml/credence/infer/ep"
+	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/infer/gibbs"
+	"github.com/credence-ml/credence/infer/laplace"
+	"github.com/credence-ml/credence/infer/penalised"
+	"github.com/credence-ml/credence/infer/sep"
+	"github.com/credence-ml/credence/infer/svi"
+	"github.com/credence-ml/credence/learn"
+	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/stream"
+	"github.com/credence-ml/credence/table"
+)
+
+// doors are the functions that a program calls and that return an error, by package and name. Those whose zero
+// arguments mean something, as an option left out, say so.
+var doors = map[string]any{
+	"criticism.Of": criticism.Of, "rowcache.NewReader": rowcache.NewReader,
+	"active.NewScorer": active.NewScorer, "active.Simulate": active.Simulate, "rank.File": rank.File,
+	"apply.Open":      apply.Open,
+	"dataset.Open":    dataset.Open,
+	"keyed.NewBinder": keyed.NewBinder, "keyed.NewLearning": keyed.NewLearning,
+	"fit.Table": fit.Table, "fit.Select": fit.Select, "fit.SelectProducts": fit.SelectProducts, "fit.ReadOdds": fit.ReadOdds,
+	"formula.ForRows": formula.ForRows,
+	"frame.Fit":       frame.Fit, "frame.NewCensus": frame.NewCensus,
+	"convex.New": convex.New, "ep.New": ep.New, "exact.New": exact.New, "gibbs.New": gibbs.New, "laplace.New": laplace.New,
+	"penalised.New": penalised.New, "sep.New": sep.New, "svi.New": svi.New, "convex.Solve": convex.Solve,
+	"convex.Supports": convex.Supports, "ep.Supports": ep.Supports, "gibbs.Supports": gibbs.Supports, "laplace.Supports": laplace.Supports,
+	"penalised.Supports": penalised.Supports, "sep.Supports": sep.Supports,
+	"linop.Conjugate": linop.Conjugate,
+	"modelfile.Read":  modelfile.Read, "modelfile.Save": modelfile.Save, "modelfile.SaveWith": modelfile.SaveWith, "modelfile.Write": modelfile.Write,
+	"score.Bind": score.Bind[any], "score.Compare": score.Compare, "score.Evaluate": score.Evaluate, "score.LeaveOneOut": score.LeaveOneOut, "score.New": score.New, "score.Row": score.Row, "score.Terms": score.Terms,
+	"table.ColumnsOf": table.ColumnsOf, "table.ReadProducts": table.ReadProducts, "table.SQL": table.SQL, "table.Structs": table.Structs,
+	"metric.ProgressiveOf": metric.ProgressiveOf, "credence.Require": credence.Require[credence.Likelihood],
+}
+
+// open are those in whose place nothing is an answer: no rows, no keys, no columns, what is written of nothing.
+var open = []string{"apply.WriteTerms", "dataset.RefuseTwice", "imaging.WriteArray", "keyed.IndexOf", "keyed.NamesOf", "rank.Write",
+	"spec.Choose", "frame.TooManyClasses", "table.Sparse", "text.Ordered", "output.New", "linop.XDiag", "formula.ParsePrior", "formula.ParseFamily", "formula.Parse", "formula.Compile", "feature.New", "table.AddProducts", "table.Records", "problem.Open", "problem.Groups", "problem.NormalPrior", "online.RestoreFTRL",
+	"online.RestoreAdPredictor", "online.RestoreSGD", "online.RestoreTrial", "sep.Restore", "sep.RestoreOnline"}
+
+// TestNilArguments: an exported function that returns an error returns one where all that it is given is nil or zero, and
+// does not panic; and each of them stands in one of the lists.
+func TestNilArguments(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(doors)) {
+		call := reflect.ValueOf(doors[name])
+		var arguments []reflect.Value
+		for k := range call.Type().NumIn() {
+			of := call.Type().In(k)
+			switch {
+			case of == reflect.TypeOf(t.Context) || of.String() == "context.Context":
+				arguments = append(arguments, reflect.ValueOf(t.Context()))
+			case of == reflect.TypeFor[io.Writer]():
+				arguments = append(arguments, reflect.ValueOf(io.Discard))
+			case call.Type().IsVariadic() && k == call.Type().NumIn()-1:
+				if of.Elem().Kind() == reflect.Pointer {
+					arguments = append(arguments, reflect.Zero(of.Elem()))
+				}
+			default:
+				arguments = append(arguments, reflect.Zero(of))
+			}
+		}
+		err, panicked := func() (err, panicked any) {
+			defer func() { panicked = recover() }()
+			results := call.Call(arguments)
+			return results[len(results)-1].Interface(), nil
+		}()
+		if panicked != nil || err == nil || strings.Contains(fmt.Sprint(err), "nil pointer") || strings.Contains(fmt.Sprint(err), "fault of the program") {
+			t.Errorf("%s of nothing: error %v, panic %v", name, err, panicked)
+		}
+	}
+	if v := imaging.PSNR([]float64{1, 2}, []float64{1}); v == v {
+		t.Errorf("PSNR of unequal lengths is %v", v)
+	}
+	if v := imaging.RankCorrelation(nil, []float64{1, 2}, []float64{1}); v == v {
+		t.Errorf("the correlation of unequal lengths is %v", v)
+	}
+	_, _ = learn.New, stream.New // of options alone, as fit.New: zero options mean what they say
+	for _, name := range exported(t) {
+		if _, ok := doors[name]; !ok && !slices.Contains(open, name) {
+			t.Errorf("%s takes what may be nil and returns an error: it stands in neither list", name)
+		}
+	}
+}
+
+// exported names the exported functions of public packages that return an error and take a pointer, an interface, a
+// slice, a function or what is written in another package's words.
+func exported(t *testing.T) (names []string) {
+	files, err := filepath.Glob("../../*/*.go")
+	for _, pattern := range []string{"../../*.go", "../../*/*/*.go"} {
+		more, _ := filepath.Glob(pattern)
+		files = append(files, more...)
+	}
+	if err != nil || len(files) < 100 {
+		t.Fatal(len(files), err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "/internal/") || strings.Contains(path, "/cmd/") || strings.Contains(path, "/bench/") || strings.Contains(path, "/examples/") || strings.Contains(path, "/conform") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv != nil || !f.Name.IsExported() || f.Type.Results == nil {
+				continue
+			}
+			last := f.Type.Results.List[len(f.Type.Results.List)-1]
+			if id, ok := last.Type.(*ast.Ident); !ok || id.Name != "error" {
+				continue
+			}
+			for _, p := range f.Type.Params.List {
+				nilable := false
+				switch of := p.Type.(type) {
+				case *ast.StarExpr, *ast.ArrayType, *ast.FuncType, *ast.InterfaceType, *ast.MapType:
+					nilable = true
+				case *ast.SelectorExpr:
+					nilable = slices.Contains([]string{"Source", "Data", "Likelihood", "Prior", "Features", "Posterior", "Model", "Reader", "Writer", "ReaderAt"}, of.Sel.Name)
+				}
+				if nilable {
+					names = append(names, file.Name.Name+"."+f.Name.Name)
+					break
+				}
+			}
+		}
+	}
+	return names
+}
