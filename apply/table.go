@@ -57,6 +57,9 @@ func (f *File) bindTable(ctx context.Context, options Options) error {
 // Load reads files for a model, which says how: the columns that the model needs, its weights where the files have them, and others. The
 // table must be closed.
 func Load(ctx context.Context, scorer *score.Scorer, paths []string, read dataset.Options, others []string) (_ *dataset.Table, _ credence.Source, err error) {
+	if scorer == nil {
+		return nil, nil, errors.New("there is no scorer: make one by score.New")
+	}
 	if scorer.Keyed() {
 		return nil, nil, errors.New("the model was learned online: its columns are keys, and a table has lost the texts of its rows")
 	}

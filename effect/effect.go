@@ -54,6 +54,9 @@ const mostNumbers = 1 << 26
 
 // Of estimates what options ask for, over the rows of a table; over one at the training means where rows is nil.
 func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options Options) (*Result, error) {
+	if scorer == nil {
+		return nil, errors.New("there is no scorer: make one by score.New")
+	}
 	options, err := options.Validate()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"errors"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -36,6 +37,9 @@ type FamilyDraws struct {
 
 // DrawFamily draws from the posterior of a fit that knows that of the parameters of its family; other sets of draws are independent.
 func DrawFamily(fitted *credence.Fitted, count int, set uint64) (*FamilyDraws, error) {
+	if fitted == nil || fitted.Family == nil {
+		return nil, errors.New("the fit does not know how uncertain the parameters of its family are")
+	}
 	f, axes := fitted.Family, axesOf(fitted.Family)
 	d := &FamilyDraws{}
 	for k := range axes {
