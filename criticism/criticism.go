@@ -181,7 +181,7 @@ func (s *sample) ask(c *check) *Finding {
 // derivatives and a distribution function, such as every family of package likelihood; any other has no
 // findings. Rows of weight 0 are left out, and other weights are not used.
 func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, options Options) ([]Finding, error) {
-	if fitted == nil || data == nil {
+	if fitted == nil || data == nil && len(fitted.Members) > 0 {
 		return nil, errors.New("there is no model or no data to look at")
 	}
 	s, err := newSample(ctx, fitted, data, options)
