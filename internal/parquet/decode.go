@@ -56,7 +56,6 @@ func (p *Pages) unpack(codec format.CompressionCodec, from []byte, levels, size 
 
 // inBlocks reports whether a codec makes at most 255 bytes of one, and all at once.
 func inBlocks(codec format.CompressionCodec) bool {
-	//lint:ignore SA1019 old files have it
 	return codec == format.Snappy || codec == format.Lz4Raw || codec == format.Lz4
 }
 
@@ -88,7 +87,6 @@ func decompress(to []byte, codec format.CompressionCodec, from []byte) (n int, e
 			err = io.ErrShortBuffer
 		}
 		return n, err
-	//lint:ignore SA1019 old files have it
 	case format.Lz4:
 		return hadoop(to, from)
 	case format.Gzip:
