@@ -15,8 +15,8 @@ import (
 const (
 	// enoughGain is what twice as many frequencies have to gain, in nats of the evidence or of its bound.
 	enoughGain = 3
-	// trialGain is what they have to gain in a trial: enough of them differ from twice as many by hundredths of a nat.
-	trialGain = 0.1
+	// trialGain is what they have to gain in a trial: enough of them differ from twice as many by less than a tenth of a nat.
+	trialGain = 0.5
 	// trialRows are the evenly spread rows on which it is tried whether twice as many may gain.
 	trialRows = 4000
 )

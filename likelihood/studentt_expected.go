@@ -55,8 +55,8 @@ func (l StudentT) ExpectedLogDensity(y, mean, variance float64) (value, dMean, d
 	nu, width := l.df(), l.width()
 	if l.wide(variance) {
 		// Derivatives with what depends on the parameters alone left out, in units of the
-		// width: the steps of quad.Normal suit densities at a scale of about 1.
-		logarithm, first, second := quad.Normal(func(v float64) (float64, float64, float64) {
+		// width: the nodes of quad.Analytic suit densities at a scale of about 1.
+		logarithm, first, second := quad.Analytic(func(v float64) (float64, float64, float64) {
 			u := -v
 			k := 1 / (1 + u*u)
 			return math.Log1p(u * u), u * k, (1 - u*u) * k * k
@@ -211,7 +211,7 @@ func (l StudentT) ExpectedParameterGradient(dst []float64, y, mean, variance flo
 	nu, width := l.df(), l.width()
 	var logarithm, ratio float64 // E log(1+X) and E X/(1+X)
 	if l.wide(variance) {
-		logarithm, ratio, _ = quad.Normal(func(u float64) (float64, float64, float64) {
+		logarithm, ratio, _ = quad.Analytic(func(u float64) (float64, float64, float64) {
 			x := u * u
 			return math.Log1p(x), 1 / (1 + 1/x), 0
 		}, (mean-y)/width, variance/(width*width))

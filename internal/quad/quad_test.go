@@ -365,3 +365,21 @@ func TestWorkIsBounded(t *testing.T) {
 		t.Errorf("%d evaluations of what is no number", calls)
 	}
 }
+
+// TestAnalytic: nine nodes give what the trapezium rule gives, up to the largest variance, beside and far from where the function bends most.
+func TestAnalytic(t *testing.T) {
+	g := func(f float64) (float64, float64, float64) {
+		k := 1 / (1 + f*f)
+		return math.Log1p(f * f), f * k, (1 - f*f) * k * k
+	}
+	for _, variance := range []float64{0, 1e-9, 1e-4, 1. / 300, 1. / 256, 1. / 250} {
+		for _, mean := range []float64{0, 0.1, 0.5, 1, 3, 40} {
+			a, b, c := Analytic(g, mean, variance)
+			p, q, r := Normal(g, mean, variance)
+			// 1e-12 is what Normal is right to.
+			if math.Abs(a-p) > 1e-12*(1+p) || math.Abs(b-q) > 1e-12 || math.Abs(c-r) > 1e-12 {
+				t.Errorf("N(%v, %v): %v %v %v, want %v %v %v", mean, variance, a, b, c, p, q, r)
+			}
+		}
+	}
+}
