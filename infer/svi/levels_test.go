@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -85,6 +86,10 @@ func TestLevels(t *testing.T) {
 			got, want := fitted(OfLevels), fitted(Full)
 			if got.Report.Status != credence.Converged || len(got.Report.Warnings) > 0 {
 				t.Errorf("%+v", got.Report)
+			}
+			// What was held while covariances were taken is told as learned.
+			if a, b := &got.Report, &want.Report; a.Hyperparameters != b.Hyperparameters || (a.ELBOMode == nil) != (b.ELBOMode == nil) || !reflect.DeepEqual(a.HyperPrior, b.HyperPrior) {
+				t.Errorf("hyper-parameters %v, %v, bound %v; of the full covariance %v, %v, %v", a.Hyperparameters, a.HyperPrior, a.ELBOMode, b.Hyperparameters, b.HyperPrior, b.ELBOMode)
 			}
 			for k, v := range want.Report.Hyper {
 				if of := got.Report.Hyper[k]; of.Name != v.Name || math.Abs(math.Log(of.Value/v.Value)) > 0.15 {
