@@ -54,7 +54,7 @@ fuzz:
 	done
 
 # What strangers and attackers try, all of it: the ordinary tests have a share. The lines that begin with
-# hostile count what was tried, what came out right and what was refused; nothing may fail. About ten minutes.
+# hostile count what was tried, what came out right and what was refused; nothing may fail. About twenty minutes.
 hostile:
 	CREDENCE_HOSTILE=1 CREDENCE_STUDY=1 $(GO) test -timeout 1h -v -run 'Hostile|Interrupts|Kills|ManyFiles|CostIsLinear|TestMutants' ./cmd/credence ./learn ./modelfile ./internal/parquet | grep -E 'hostile:|^(---|ok|FAIL|panic)|_test.go'
 

@@ -185,7 +185,10 @@ func (s *Scorer) Score(row int, mean, variance float64) float64 {
 	case s.score == Uncertainty:
 		return s.Probability(-math.Abs(mean), variance) - 0.5
 	case s.noise > 0: // information about f and about y are the same
-		return math.Log1p(variance/s.noise) / 2
+		if ratio := variance / s.noise; !math.IsInf(ratio, 1) {
+			return math.Log1p(ratio) / 2
+		}
+		return (math.Log(variance) - math.Log(s.noise)) / 2
 	case !(variance > 0):
 		return 0
 	}

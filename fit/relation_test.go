@@ -147,7 +147,6 @@ var exempt = []relation.Exempt{
 	{Relation: "order of columns", Place: "elbo_standard_error", Reason: "draws that diagnose a fit follow the order of weights"},
 	{Relation: "order of columns", Subject: "exact, few rows", Reason: "random features are drawn in the order of blocks"},
 	{Relation: "order of columns", Subject: "exact, features", Reason: "random features are drawn in the order of blocks"},
-	{Relation: "offset", Subject: "svi, grades", Reason: "cutpoints have a prior of the grades' probabilities where f is 0, whatever the offsets"},
 	{Relation: "precision = copies", Subject: "exact, mode", Reason: "centres are chosen among the rows"},
 	{Relation: "precision = copies", Subject: "exact, features", Reason: "of several modes of a lengthscale the search may find another"},
 	{Relation: "precision = copies", Subject: "exact, few rows", Reason: "of fewer rows than weights, degrees of freedom are those of the rows' coefficients"},

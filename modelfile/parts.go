@@ -68,7 +68,7 @@ func encodePart[T any](role string, zeros map[string]T, value any) (part, error)
 func marshal(name string, value any) ([]byte, error) {
 	data, err := json.Marshal(value)
 	if infinite := (*json.UnsupportedValueError)(nil); errors.As(err, &infinite) {
-		return nil, fmt.Errorf("the %s has the number %s: the fit did not end in finite numbers", name, infinite.Str)
+		return nil, fmt.Errorf("the %s has the number %s: the fit did not end in finite numbers: scale the columns and the target, leave out offsets and weights far above 10⁶, and leave out the variances that family and prior state", name, infinite.Str)
 	}
 	return data, err
 }

@@ -14,7 +14,7 @@ import (
 var errDegenerate = errors.New("gibbs: the precision of the weights is not positive definite: two columns may be equal; drop one, or state a smaller slab")
 
 // errNoDensity is that of chains none of which has a state with a finite density.
-var errNoDensity = errors.New("gibbs: the density of every chain is no number: scale the columns and the target, and look for weights of very different sizes")
+var errNoDensity = errors.New("gibbs: the density of every chain is no number: scale the columns and the target, look for weights of very different sizes, and leave out the variances that family and prior state")
 
 // errNoNumbers is that of weights or rows that overflow.
 var errNoNumbers = errors.New("gibbs: f is no finite number in some row: scale the columns and the offset")

@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // TestTwoGrades: two grades are two classes, with the cutpoint for the opposite of the intercept. The
@@ -28,4 +30,38 @@ func TestTwoGrades(t *testing.T) {
 	}
 	cut := grades.Members[0].Model.Likelihood.(likelihood.Ordinal).Cutpoints.Values[0] - mean[1][0]
 	closeTo(t, "the cutpoint", cut, -mean[0][0], 0.01)
+}
+
+// TestOffsetOfGrades: a constant added to every offset moves the cutpoints by as much, and nothing else, however the
+// parameters are treated and whether or not the offsets differ.
+func TestOffsetOfGrades(t *testing.T) {
+	for _, spread := range []float64{0, 0.5} {
+		for _, config := range []Config{{Covariance: Full}, {Covariance: Full, Hyper: hyper.Mode}, {Covariance: Diagonal}, {Covariance: Full, Approximation: Laplace}} {
+			var ends [2]*credence.Fitted
+			for k, constant := range []float64{0, -800} {
+				data := draw(t, likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 0.5}}}, 150, 2, 8)
+				data.offset = make([]float64, 150)
+				for i := range data.offset {
+					data.offset[i] = constant + spread*float64(i%3)
+				}
+				model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.OrdinalGrades(3), Prior: held(1)}
+				ends[k] = fitted(t, model, config, data)
+			}
+			for m := range ends[0].Members {
+				var mean, variance [2][3]float64
+				var cut [2][]float64
+				for k, f := range ends {
+					f.Members[m].Posterior.Marginals(mean[k][:], variance[k][:])
+					cut[k] = f.Members[m].Model.Likelihood.(likelihood.Ordinal).Cutpoints.Values
+				}
+				for j := range mean[0] {
+					closeTo(t, "a weight", mean[1][j], mean[0][j], 1e-5)
+					closeTo(t, "a variance", variance[1][j], variance[0][j], 1e-5)
+				}
+				for j := range cut[0] {
+					closeTo(t, "a cutpoint", cut[1][j], cut[0][j]-800, 1e-4)
+				}
+			}
+		}
+	}
 }

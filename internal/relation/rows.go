@@ -114,7 +114,7 @@ func Roles() []Relation {
 			},
 		},
 		{
-			Name: "offset", About: "of an additive family, an offset taken from the target; of another, a constant offset taken from the intercept", Refused: "offset",
+			Name: "offset", About: "of an additive family, an offset taken from the target; of another, a constant offset taken from the intercept or the cutpoints", Refused: "offset",
 			Base: func(j Job) (Job, bool) {
 				if !additive(j) {
 					j = j.Both(func(t Table) Table { return t.Map("o", func(float64) float64 { return constantOffset }) })
@@ -140,7 +140,7 @@ func Roles() []Relation {
 					return v, false
 				case !additive(j) && slices.Contains([]string{"mean", "lower", "upper"}, last) && strings.HasPrefix(place, "terms.") && strings.Contains(place, "(intercept)"):
 					return v + constantOffset, true
-				case !additive(j) && (strings.HasPrefix(place, "terms.cutpoints.") && last != "sd" || strings.HasPrefix(place, "hyper.cutpoint")):
+				case !additive(j) && (strings.HasPrefix(place, "terms.cutpoints.") && last != "sd" || strings.HasPrefix(place, "hyper.cutpoint") || j.Options.Family == "ordinal" && last == "f_mean"):
 					return v - constantOffset, true
 				case additive(j) && (last == "mean" || last == "lower" || last == "upper" || last == "f_mean" || strings.HasPrefix(last, "sample_")):
 					for i := range j.Probe.Rows() {

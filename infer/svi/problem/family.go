@@ -22,6 +22,7 @@ type Family struct {
 	Expanded bool
 
 	precision  float64               // mean precision of the rows, in whose unit dispersions are
+	offset     float64               // mean offset of the rows, from which cutpoints are told
 	parametric likelihood.Parametric // nil without parameters to learn
 	learned    []int                 // places of the learned ones among Parameters
 	values     []float64             // of all Parameters, constrained
@@ -196,11 +197,13 @@ func (f *Family) LogFactor(k int) float64 {
 // LogPrior is the log density of free parameters under their priors, s being the scale of the family,
 // and adds its slope and second derivatives to slope and bend, P and P×P, unless they are nil:
 // half-Cauchy for what has the unit of y, at the mean precision of the rows, log-normal for a size or a shape, half-Cauchy(¼) for
-// one over degrees of freedom, and equal probabilities of all sets of grade probabilities for cutpoints. Other
+// one over degrees of freedom, and equal probabilities of all sets of grade probabilities, where f is the mean offset of the rows, for cutpoints. Other
 // parameters have none.
 func (f *Family) LogPrior(free []float64, s float64, slope, bend []float64) float64 {
 	p := len(f.learned)
 	if _, kind := likelihood.Describe(f.Likelihood); kind == likelihood.Grades && p > 0 {
+		free = slices.Clone(free)
+		free[0] -= f.offset
 		return hyper.Cutpoints{}.At(free, slope, bend)
 	}
 	sum := 0.0

@@ -61,7 +61,7 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	if _, additive := p.Likelihood.(likelihood.Additive); additive {
 		latent = sample.scale(heavyTailed(p.Likelihood))
 	}
-	s.Family = startParameters(p.Likelihood, latent, sample.largest(), sums.Precision())
+	s.Family = startParameters(p.Likelihood, latent, sample.largest(), sums.Precision()).about(sample.meanOffset())
 	s.Prior, p.References = make([]float64, len(p.Groups)), make([]Reference, len(p.Groups))
 	for k := range p.Groups {
 		p.References[k], s.Prior[k] = p.reference(k, latent, columns, sums.Square)
@@ -118,6 +118,18 @@ func startParameters(l Likelihood, latent, largest, precision float64) *Family {
 	return f.At(x)
 }
 
+// about returns the family with the cutpoints, where they are learned, told from an offset that all rows share.
+func (f *Family) about(offset float64) *Family {
+	if _, kind := likelihood.Describe(f.Likelihood); kind != likelihood.Grades || f.Count() == 0 || offset == 0 {
+		return f
+	}
+	x := f.Free()
+	x[0] += offset
+	moved := f.At(x)
+	moved.offset = offset
+	return moved
+}
+
 // sample is rows without their features.
 type sample struct {
 	y, offset, weight []float64
@@ -133,6 +145,18 @@ func (s *sample) add(b *Block) {
 		s.y, s.offset, s.weight = append(s.y, y), append(s.offset, o), append(s.weight, w)
 		s.residual.Add(y-o, w*b.PrecisionOf(i))
 	}
+}
+
+// meanOffset is the mean of the offsets, told from the first of them, so that it is that of every row where they are equal.
+func (s *sample) meanOffset() float64 {
+	sum, total := 0.0, 0.0
+	for i, w := range s.weight {
+		sum, total = sum+w*(s.offset[i]-s.offset[0]), total+w
+	}
+	if total == 0 {
+		return 0
+	}
+	return s.offset[0] + sum/total
 }
 
 // largest is the largest target, or 1.
