@@ -157,18 +157,6 @@ func list(texts []string) string {
 // number writes a number for people.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// deviation returns the standard deviation of numbers.
-func deviation(values []float64) float64 {
-	mean, squares := 0.0, 0.0
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	for _, v := range values {
-		squares += (v - mean) * (v - mean)
-	}
-	return math.Sqrt(squares / float64(max(1, len(values)-1)))
-}
-
 // quantile returns a quantile of sorted numbers, by R's type 7.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -379,10 +381,7 @@ func (q *quantity) tellDraws(options *Options, wide float64) {
 	n := float64(len(q.values))
 	sorted := slices.Clone(q.values)
 	slices.Sort(sorted)
-	mean, sd := 0.0, deviation(sorted)
-	for _, v := range sorted {
-		mean += v / n
-	}
+	mean, sd := stat.MeanStdDev(sorted, nil)
 	tail := (1 - options.Interval) / 2
 	low, high := quantile(sorted, tail), quantile(sorted, 1-tail)
 	if wide > 0 {
@@ -411,10 +410,7 @@ func (r *runner) together(quantities []*quantity) (float64, error) {
 	}
 	most := make([]float64, r.total)
 	for _, q := range quantities {
-		mean, sd := 0.0, deviation(q.values)
-		for _, v := range q.values {
-			mean += v / float64(len(q.values))
-		}
+		mean, sd := stat.MeanStdDev(q.values, nil)
 		for s, v := range q.values {
 			if z := math.Abs(v-mean) / sd; sd > 0 && z > most[s] {
 				most[s] = z
@@ -431,7 +427,11 @@ func (r *runner) drawn(quantities []*quantity) error {
 		return err
 	}
 	for _, q := range quantities {
-		if q.values != nil {
+		switch {
+		case len(q.values) == r.total:
+			continue
+		case q.vectors == nil: // of no rows
+			q.values = slices.Repeat(q.values[:1], r.total)
 			continue
 		}
 		q.values = make([]float64, 0, r.total)

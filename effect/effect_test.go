@@ -532,6 +532,28 @@ func TestHypotheses(t *testing.T) {
 	}
 }
 
+// TestNoRows: a group without weight has no numbers, and takes none from others.
+func TestNoRows(t *testing.T) {
+	d := draw(90, 14, poisson)
+	for i := range d.w {
+		if d.flag[i] {
+			d.w[i] = 0
+		}
+	}
+	scorer := fitted(t, d, fit.Options{Formula: "y ~ x + city + weight(w)", Family: "poisson"})
+	for _, link := range []bool{true, false} {
+		o := effect.Options{Columns: []string{"x"}, By: []string{"flag"}, Link: link, Simultaneous: !link}
+		list := of(t, scorer, d, o)
+		if len(list) != 2 || !list[0].Estimate.Defined() || list[1].Estimate.Defined() || list[1].StdError.Defined() || list[1].High.Defined() {
+			t.Errorf("%+v", list)
+		}
+		o.Hypotheses = []string{"b1", "b1 - b2"}
+		if list = of(t, scorer, d, o); !list[0].Estimate.Defined() || list[1].Estimate.Defined() {
+			t.Errorf("%+v", list)
+		}
+	}
+}
+
 // TestRefusals: what cannot be answered says what can.
 func TestRefusals(t *testing.T) {
 	d := draw(80, 12, gaussian)

@@ -3,6 +3,7 @@ package effect
 import (
 	"math"
 
+	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/internal/special"
 )
 
@@ -59,23 +60,13 @@ func (m mixture) cdf(x float64) (sum float64) {
 	return sum
 }
 
-// quantile bisects between the quantiles of the parts, which enclose that of the mixture.
 func (m mixture) quantile(level float64) float64 {
-	low, high := math.Inf(1), math.Inf(-1)
-	for i := range m {
-		q := m[i].quantile(level)
-		low, high = math.Min(low, q), math.Max(high, q)
+	if len(m) == 1 {
+		return m[0].quantile(level)
 	}
-	for range 200 {
-		middle := low + (high-low)/2
-		if !(low < middle && middle < high) {
-			break
-		}
-		if m.cdf(middle) < level {
-			low = middle
-		} else {
-			high = middle
-		}
+	mean, sd := m.moments()
+	if !(sd > 0) {
+		return mean
 	}
-	return high
+	return quad.Quantile(m.cdf, level, mean, sd, math.Inf(-1), math.Inf(1))
 }

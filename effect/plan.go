@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 )
@@ -268,7 +270,7 @@ func (p *planner) step(c *column) error {
 	default:
 		half := c.sd / 2
 		if len(values) > 1 {
-			half = deviation(values) / 2
+			half = stat.StdDev(values, nil) / 2
 		}
 		label := "sd"
 		if text == TwoSD {
