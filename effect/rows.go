@@ -153,7 +153,7 @@ func (r *runner) begin(first, count int) error {
 func (r *runner) state(k, first, count int) error {
 	r.table.changes = r.states[k].changes
 	if err := r.bound.Read(&r.batch, first, count); err != nil {
-		return fmt.Errorf("with %s: %w", r.words(k), err)
+		return fmt.Errorf("%w (with %s)", err, r.words(k))
 	}
 	for at, s := range r.sums {
 		if s.state == k {
@@ -192,7 +192,11 @@ func (r *runner) words(k int) string {
 		if c.add {
 			verb = " moved by "
 		}
-		text += name + verb + number(c.value)
+		value := number(c.value)
+		if !c.sparse && r.table.schema.Columns[c.column].Kind == credence.Category {
+			value = r.table.schema.Columns[c.column].Levels[int(c.value)]
+		}
+		text += name + verb + value
 	}
 	return text
 }
