@@ -18,8 +18,10 @@ import (
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/dataset/output"
+	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/learn"
+	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -261,5 +263,22 @@ func TestWrite(t *testing.T) {
 	_, _, file := answers(t, fitted(prices(200), "price ~ size + place"), "id,mean,size,place\na,1,50,north\n", apply.Options{Keep: []string{"mean"}})
 	if _, err := file.Write(t.Context(), io.Discard, "", apply.Answers{}); !errors.As(err, new(output.ColumnError)) {
 		t.Errorf("two columns of one name: %v", err)
+	}
+}
+
+// TestWriteEffects: effects are written in the order of their columns, with those that they are told by.
+func TestWriteEffects(t *testing.T) {
+	nan := metric.Score(math.NaN())
+	list := []effect.Effect{
+		{Term: "x", Contrast: "+1", By: effect.Group{{Column: "city", Value: "Bern"}}, Row: 3, Estimate: 1, StdError: 2, Low: -3, High: 4, Direction: 0.5, Method: "draws", MCSE: 0.25},
+		{Term: "z", Contrast: "dY/dX", By: effect.Group{{Column: "city", Value: "Chur"}}, Row: 4, Estimate: 5, StdError: nan, Low: 6, High: 7, Direction: 1, Method: "exact", MCSE: nan},
+	}
+	var out strings.Builder
+	if err := apply.WriteEffects(&out, "effects.csv", list); err != nil {
+		t.Fatal(err)
+	}
+	want := "term,contrast,city,row,estimate,std_error,conf_low,conf_high,p_direction,mcse,method\nx,+1,Bern,3,1,2,-3,4,0.5,0.25,draws\nz,dY/dX,Chur,4,5,,6,7,1,,exact\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

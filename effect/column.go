@@ -64,7 +64,13 @@ func columnsOf(f *frame.Frame, table *altered) (list []*column) {
 		c.parts = c.parts && slices.ContainsFunc(in.Expr.Steps, func(s frame.Step) bool { return s.Function.Part() })
 		switch plain := len(in.Expr.Steps) == 0; {
 		case in.Kind == credence.Category && plain:
-			c.kind, c.levels, c.base = credence.Category, slices.DeleteFunc(slices.Clone(in.Levels), func(l string) bool { return l == missingText }), in.Levels[int(in.Fill)]
+			c.kind, c.base = credence.Category, in.Levels[int(in.Fill)]
+			c.levels = slices.DeleteFunc(slices.Clone(in.Levels), func(l string) bool { return l == missingText })
+			if c.base == missingText && len(c.levels) > 0 { // which tells no frequencies
+				c.base = c.levels[0]
+			} else if c.base == missingText {
+				c.levels = in.Levels
+			}
 		case in.Kind == credence.Boolean && plain:
 			c.kind, c.mean = credence.Boolean, in.Fill
 		case in.Kind != credence.Category && plain:

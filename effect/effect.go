@@ -250,7 +250,7 @@ func (r *runner) quantities(first int) (list []*quantity) {
 				}
 			default:
 				q.vectors = combine(high, low, ratio && r.method == delta, c.per)
-				if ratio && r.method == exact && r.varies[k] && !r.options.Rows {
+				if ratio && r.method == exact && (len(c.low) > 1 || r.varies[k] && !r.options.Rows) {
 					q.method = "" // the logarithm of the ratio is not linear
 				}
 			}

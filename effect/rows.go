@@ -233,6 +233,14 @@ func (r *runner) open(at, count int, needs *column) {
 	}
 }
 
+// trialsOf returns how many trials E y of a row is of, where rows state their own; the curve is then of one.
+func (r *runner) trialsOf(i int) float64 {
+	if r.batch.Trials == nil || r.options.Link {
+		return 1
+	}
+	return r.batch.Trials[i]
+}
+
 // addDraws adds E[y|f] of the rows under every draw of a member.
 func (r *runner) addDraws(k int, m *member, from, count int) {
 	values := slices.Grow(r.latent[:0], count*m.count)[:count*m.count]
@@ -248,10 +256,12 @@ func (r *runner) addDraws(k int, m *member, from, count int) {
 			}
 			if m.curves == nil {
 				m.curve.each(row)
-				continue
 			}
-			for s, f := range row {
-				row[s] = m.curves[s].at(f)
+			for s := range m.curves {
+				row[s] = m.curves[s].at(row[s])
+			}
+			if trials := r.trialsOf(i); trials != 1 {
+				kernel.Scale(trials, row)
 			}
 		}
 	})
@@ -284,7 +294,8 @@ func (r *runner) addVectors(k int, m *member, place, count int) {
 		for i := begin; i < end; i++ {
 			f := mean[i] + r.batch.OffsetOf(i)
 			if mean[i], slope[i] = f, 1; r.method == delta {
-				mean[i], slope[i] = m.curve.expected(f, variance[i]), m.curve.slope(f, variance[i])
+				trials := r.trialsOf(i)
+				mean[i], slope[i] = trials*m.curve.expected(f, variance[i]), trials*m.curve.slope(f, variance[i])
 			}
 		}
 	})

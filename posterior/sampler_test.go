@@ -118,3 +118,39 @@ func TestSampler(t *testing.T) {
 		t.Error("the covariance of too many weights was formed")
 	}
 }
+
+// TestSamplerApart: what is drawn apart is off the covariance, of a posterior that has a root of its own too, and one scale is drawn
+// for all weights of a Student-t distribution.
+func TestSamplerApart(t *testing.T) {
+	const draws = 40_000
+	rng := rand.New(rand.NewPCG(3, 4))
+	ws := credence.NewWorkspace(1)
+	full := &Full{Mean: make([]float64, 2), Factor: []float64{1, 2, 0, 3}} // covariance 5, 6, 9
+	apart := &linop.Dense{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1.8, 2.7}}
+	s, err := NewSampler(ws, full, 2, apart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [3]float64
+	w := make([]float64, 2)
+	for range draws {
+		s.Draw(rng, w)
+		got[0], got[1], got[2] = got[0]+w[0]*w[0]/draws, got[1]+w[0]*w[1]/draws, got[2]+w[1]*w[1]/draws
+	}
+	for k, want := range []float64{5 - 1.8*1.8, 6 - 1.8*2.7, 9 - 2.7*2.7} {
+		if !(math.Abs(got[k]-want) < 0.05*want) {
+			t.Errorf("covariance %d is %v, want %v", k, got[k], want)
+		}
+	}
+	if s, err = NewSampler(ws, &Full{Mean: make([]float64, 2), Factor: []float64{1, 0, 0, 1}, DF: 9}, 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	both := 0.0
+	for range draws {
+		s.Draw(rng, w)
+		both += w[0] * w[0] * w[1] * w[1] / draws
+	}
+	if want := 7.0 / 5; !(math.Abs(both-want) < 0.15) { // (ν − 2)/(ν − 4), of variances of 1
+		t.Errorf("squares of two weights have the product %v, want %v", both, want)
+	}
+}

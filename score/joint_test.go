@@ -190,3 +190,28 @@ func TestLeaveOneOutMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawFamily: draws stand about their mean with their SD, and those of one set know nothing of another's.
+func TestDrawFamily(t *testing.T) {
+	_, rows := constantRows(t, 30, nil)
+	model := fitted(t, rows, fit.Options{Formula: "y ~ 1", Family: "studentt(df=4)"})
+	const count = 2000
+	sets := make([]*score.FamilyDraws, 2)
+	for k := range sets {
+		sets[k] = must.Value(score.DrawFamily(model, count, uint64(k)))(t)
+		var mean, square float64
+		for _, z := range sets[k].Moved[0] {
+			mean, square = mean+z/count, square+z*z/count
+		}
+		if sd := sets[k].SD[0]; math.Abs(mean) > 0.01 || math.Abs(square/(sd*sd)-1) > 0.02 || len(sets[k].Likelihoods) != count {
+			t.Errorf("mean %v, square %v, SD %v", mean, square, sd)
+		}
+	}
+	product := 0.0
+	for s, z := range sets[0].Moved[0] {
+		product += z * sets[1].Moved[0][s] / (sets[0].SD[0] * sets[1].SD[0]) / math.Sqrt(count)
+	}
+	if math.Abs(product) > 4 {
+		t.Errorf("two sets have a correlation of %v standard errors", product)
+	}
+}

@@ -86,6 +86,44 @@ func TestEffectsCommand(t *testing.T) {
 	}
 }
 
+// TestEffectsFlags: weights of the file, a balanced grid and the seed count in what is told.
+func TestEffectsFlags(t *testing.T) {
+	text, even := "", ""
+	for i, line := range strings.Split(strings.TrimSpace(claims()), "\n") {
+		weight := []string{"1", "1", "3"}[i%3]
+		if i == 0 {
+			weight = "w"
+		}
+		text, even = text+line+","+weight+"\n", even+line+","+strings.Replace(weight, "3", "1", 1)+"\n"
+	}
+	data, same := file(t, "claims.csv", text), file(t, "even.csv", even)
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	must(t, "fit", data, "--formula", "claims ~ age + region + weight(w)", "--family", "poisson", "-o", model)
+	of := func(args ...string) []any {
+		t.Helper()
+		return decode(t, must(t, append(append([]string{"effects", model}, args...), "--json")...))["effects"].([]any)
+	}
+	first := func(args ...string) float64 {
+		t.Helper()
+		return number(t, of(args...)[0].(map[string]any), "estimate")
+	}
+	link := []string{"--predictions", "--link"}
+	if first(append(link, data)...) == first(append(link, same)...) {
+		t.Error("weights of the file do not count")
+	}
+	balanced := 0.0 // the mean of the levels in a row at the training means
+	levels := of("--predictions", "region", "--link")
+	for _, e := range levels {
+		balanced += number(t, e.(map[string]any), "estimate") / float64(len(levels))
+	}
+	if got := first("--predictions", "--link", "--grid", "balanced"); !(math.Abs(got-balanced) < 1e-9) {
+		t.Errorf("balanced is %v, want %v", got, balanced)
+	}
+	if a := first(data, "--slopes", "age"); a != first(data, "--slopes", "age") || a == first(data, "--slopes", "age", "--seed", "7") {
+		t.Error("the seed does not count")
+	}
+}
+
 // TestRelativities compares ratios with those of R 4.2.2: d <- read.csv("bemtpl97.csv", stringsAsFactors=TRUE), levels in the order of
 // their frequencies by relevel, glm(nclaims ~ bm + ageph + coverage + fuel + sex + use + offset(log(expo)), poisson, d).
 func TestRelativities(t *testing.T) {
