@@ -14,7 +14,7 @@
 // and a slope is the comparison of x + ε with x − ε, over 2ε. Under Link, μ is the identity. So intervals are of E y and not of y.
 // These are the quantities of R's package marginaleffects (Arel-Bundock, Greifer & Heiss 2024), whose names they have: its avg_
 // functions, or with Rows those of each row. Comparisons are of x + 1 with x, of true with false, and of every level with the base.
-// Rows that lack a number that is changed do not count; a level stands in the place of a missing one, too.
+// Rows that lack a number or a boolean that changes do not count there; a level takes the place of a missing one, too.
 //
 // # How
 //
