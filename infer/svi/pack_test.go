@@ -50,6 +50,9 @@ func repeated(lik likelihood.Family, columns int, share float64, beside bool) *m
 // TestPack: sums over packed rows are those over the rows themselves, with and without an intercept, offsets and weights,
 // whether few entries or many, and the same with any number of threads. Equal rows are one.
 func TestPack(t *testing.T) {
+	if testing.Short() { // as the race detector has it: what runs at once is tested by others
+		t.Skip("many fits")
+	}
 	ctx := context.Background()
 	for _, c := range []struct {
 		lik       likelihood.Family

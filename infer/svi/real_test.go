@@ -131,6 +131,9 @@ func TestDoctorVisits(t *testing.T) {
 
 // Belgian motor claims: R's glm gives −62,494.38 (Poisson with log exposure as offset).
 func TestClaimsWithExposure(t *testing.T) {
+	if testing.Short() { // as the race detector has it: what runs at once is tested by others
+		t.Skip("many fits")
+	}
 	table := columns(t, "bemtpl97", "bemtpl97.csv.gz")
 	data := designOf(t, table, "nclaims", "coverage", "ageph", "sex", "bm", "power", "agec", "fuel", "use", "fleet")
 	data.offset = numbers(t, table["expo"])

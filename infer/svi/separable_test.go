@@ -35,6 +35,9 @@ func parted(trials float64) *memory {
 // predict every row, and the warning says what to do; where the prior variance is held it says that
 // the prior decides. One row on the other side, or one trial, and nothing is said.
 func TestSeparableClasses(t *testing.T) {
+	if testing.Short() { // as the race detector has it: what runs at once is tested by others
+		t.Skip("many fits")
+	}
 	for _, c := range []struct {
 		lik    credence.Likelihood
 		trials float64

@@ -85,6 +85,9 @@ func TestLengthscales(t *testing.T) {
 // Student's t on normal noise finds the lengthscales that a Gaussian likelihood does, though from the
 // start nearly all rows are outliers to it, and nearly its bound: df leads there.
 func TestLengthscalesOfHeavyTails(t *testing.T) {
+	if testing.Short() { // as the race detector has it: what runs at once is tested by others
+		t.Skip("many fits")
+	}
 	data := wave(600)
 	rng := rand.New(rand.NewPCG(5, 5))
 	for i := range data.y {
@@ -187,6 +190,9 @@ func TestStartsOfLengthscales(t *testing.T) {
 // Curves of many rows have two starts and are polished on more rows: the rough curve is found from where one start ends beside it, and
 // no warning says that lengthscales are those of a part of the rows.
 func TestCurvesHaveTwoStarts(t *testing.T) {
+	if testing.Short() { // as the race detector has it: what runs at once is tested by others
+		t.Skip("many fits")
+	}
 	data := wave(5000)
 	for i := range data.y {
 		data.y[i] = likelihood.Poisson{}.Sample(rand.New(rand.NewPCG(uint64(i), 4)), 1+math.Sin(8*data.x.Row(i)[0]))
