@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,31 +69,40 @@ func (f Finding) String() string {
 	return f.Text + ": " + f.Remedy
 }
 
-var rowNumbers = regexp.MustCompile(`\(rows? \d+(, \d+)*`)
-
-// Placed adds to a text of a finding where the rows of the source that it names stand: "rows 16, 40 at train.csv:17, 41".
+// Placed adds to a text of a finding where the rows of the source that it names stand: "(rows 16, 40 at train.csv:17, 41".
 // A text itself has numbers alone, counted from 1 over all files, for it is stored with the model.
 func Placed(source credence.Source, text string) string {
 	placer, ok := source.(frame.Placer)
 	if !ok {
 		return text
 	}
-	return rowNumbers.ReplaceAllStringFunc(text, func(rows string) string {
-		places, stem := rows+" at ", ""
-		for k, number := range strings.Split(rows[strings.Index(rows, " ")+1:], ", ") {
-			row, _ := strconv.Atoi(number)
-			place := placer.Place(row - 1)
-			if strings.HasPrefix(place, "row ") { // no more is known
-				return rows
-			}
-			if k > 0 {
-				places += ", "
-			}
-			places += strings.TrimPrefix(place, stem)
-			stem = place[:strings.LastIndexAny(place, " :")+1] // of "train.csv:17" or "row 17"
+	var placed strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "(row")
+		placed.WriteString(before)
+		if !found {
+			return placed.String()
 		}
-		return places
-	})
+		text = strings.TrimLeft(rest, "s, 0123456789")
+		rows := strings.TrimRight(rest[:len(rest)-len(text)], ", ")
+		text = rest[len(rows):]
+		placed.WriteString("(row" + rows + places(placer, strings.FieldsFunc(rows, func(r rune) bool { return r < '0' || r > '9' })))
+	}
+}
+
+// places is " at train.csv:17, 41" of numbers of rows, "" where no more is known than the numbers.
+func places(placer frame.Placer, numbers []string) (all string) {
+	separator, stem := " at ", ""
+	for _, number := range numbers {
+		row, _ := strconv.Atoi(number)
+		place := placer.Place(row - 1)
+		if strings.HasPrefix(place, "row ") {
+			return ""
+		}
+		all += separator + strings.TrimPrefix(place, stem)
+		separator, stem = ", ", place[:strings.LastIndexAny(place, " :")+1] // of "train.csv:17" or "row 17"
+	}
+	return all
 }
 
 // Texts returns the findings by their tones.

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -25,8 +26,8 @@ const (
 var trialEngines = map[string]string{"exact": "exact(starts=1, hyper=mode)", "svi": "svi(covariance=full, starts=1, hyper=mode, diagnostics=0)"}
 
 // double fits with twice as many frequencies, of those left out, while the evidence gains. Whether it may is tried on some of the
-// rows first, at the lengthscales of the fit: nothing but variances is learned there, so that a fit whose frequencies suffice costs
-// two evaluations more. A small gain of a trial will do, since lengthscales that are learned anew add to it; further fits go on from
+// rows first, at the lengthscales of the fit and at half of them: nothing but variances is learned there, so that a fit whose
+// frequencies suffice costs three evaluations more. A small gain of a trial will do, since lengthscales that are learned anew add to it; further fits go on from
 // those learned. What fails on the way leaves the fit as it is.
 func (p *Prepared) double(ctx context.Context, fitted *credence.Fitted) (*credence.Fitted, error) {
 	_, normal := p.model.Prior.(prior.Normal)
@@ -44,16 +45,16 @@ func (p *Prepared) double(ctx context.Context, fitted *credence.Fitted) (*creden
 		if !ok {
 			return fitted, nil
 		}
-		drawn, err := d.try(ctx, features)
+		from, drawn, err := d.try(ctx, features)
 		if err != nil || drawn == nil {
 			return fitted, ctx.Err()
 		}
-		more, err := p.plan.Draw(features.Begun(), drawn, p.job.options.Seed)
+		more, err := p.plan.Draw(from, drawn, p.job.options.Seed)
 		if err != nil {
 			return nil, err
 		}
 		model := p.model
-		model.Features = more
+		model.Features = more.Begun()
 		engine, err := p.maker(model)
 		if err != nil {
 			return nil, err
@@ -105,36 +106,71 @@ type doubling struct {
 	engine string
 }
 
-// try returns the numbers of frequencies with which the evidence may gain, nil if there are none. Terms are tried together first:
-// where that gains nothing, none of them costs a trial of its own.
-func (d *doubling) try(ctx context.Context, features *feature.Set) ([]formula.Frequencies, error) {
+// try returns the numbers of frequencies with which the evidence may gain, nil if there are none, and features with the lengthscales
+// at which it does. Terms are tried together first: where that gains nothing, none of them costs a trial of its own.
+func (d *doubling) try(ctx context.Context, features *feature.Set) (from *feature.Set, drawn []formula.Frequencies, err error) {
 	all, terms := d.twice(d.drawn, nil)
 	if all == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	now, err := d.evidence(ctx, features, d.drawn)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	then, err := d.evidence(ctx, features, all)
-	if err != nil || !(then > now+trialGain) {
-		return nil, err
+	together, err := d.gains(ctx, features, all, now)
+	if err != nil || together == nil {
+		return nil, nil, err
 	}
 	if len(terms) == 1 {
-		return all, nil
+		return together, all, nil
 	}
-	gained := map[string]bool{}
+	gained, from := map[string]bool{}, features
 	for _, term := range terms {
 		alone, _ := d.twice(d.drawn, func(t string) bool { return t == term })
-		if then, err = d.evidence(ctx, features, alone); err != nil {
-			return nil, err
+		at, err := d.gains(ctx, features, alone, now)
+		if err != nil {
+			return nil, nil, err
 		}
-		gained[term] = then > now+trialGain
+		gained[term] = at != nil
+		if at != nil && at != features {
+			from = d.halved(from, alone)
+		}
 	}
 	if some, _ := d.twice(d.drawn, func(t string) bool { return gained[t] }); some != nil {
-		return some, nil
+		return from, some, nil
 	}
-	return all, nil
+	return together, all, nil
+}
+
+// gains returns features with the lengthscales at which the evidence gains by drawn, nil where it does not: those learned, or half of
+// them, since too few frequencies reach only as far as lengthscales that are too long.
+func (d *doubling) gains(ctx context.Context, features *feature.Set, drawn []formula.Frequencies, now float64) (*feature.Set, error) {
+	for _, from := range []*feature.Set{features, d.halved(features, drawn)} {
+		if then, err := d.evidence(ctx, from, drawn); err != nil || then > now+trialGain {
+			return from, err
+		}
+	}
+	return nil, nil
+}
+
+// halved halves the lengthscales, but those that are stated, of terms for which drawn has other numbers than there are.
+func (d *doubling) halved(features *feature.Set, drawn []formula.Frequencies) *feature.Set {
+	changed := map[string]bool{}
+	for k := range drawn {
+		changed[drawn[k].Term] = drawn[k] != d.drawn[k]
+	}
+	return features.Replace(func(term feature.Term) feature.Term {
+		random, ok := term.(*feature.RandomFourier)
+		if !ok || !changed[random.Name] || random.Lengthscale.State == param.Held {
+			return nil
+		}
+		half := *random
+		half.Lengthscale.Values = slices.Clone(half.Lengthscale.Values)
+		for j, v := range half.Lengthscale.Values {
+			half.Lengthscale.Values[j] = max(v/2, feature.ShortestLengthscale)
+		}
+		return &half
+	})
 }
 
 // evidence returns that of numbers of frequencies at the lengthscales of features.

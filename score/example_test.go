@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/modelfile"
@@ -101,4 +102,25 @@ func ExampleEvaluate() {
 	e, err := score.Evaluate(context.Background(), scorer, test)
 	fmt.Printf("rmse %.1f, %.0f %% in their 90 %% intervals; %v\n", e.RMSE, 100*e.Coverage["0.9"], err)
 	// Output: rmse 3.6, 100 % in their 90 % intervals; <nil>
+}
+
+type house struct {
+	Size, Rooms float64
+	Zip         string
+	Garden      bool
+	Price       float64
+	note        string
+	Agent       string `credence:"-"`
+}
+
+func houses(n int) []house {
+	all := make([]house, n)
+	for i := range all {
+		h := &all[i]
+		h.Size, h.Rooms = 50+float64(i*7%60), float64(1+i*3%5)
+		h.Zip, h.Garden = []string{"a", "b", "c"}[i%3], i%4 == 0
+		h.note = "not exported: no column"
+		h.Price = 3*h.Size + 10*h.Rooms + float64(20*(i%3)) + 5*math.Sin(float64(i))
+	}
+	return all
 }

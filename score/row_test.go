@@ -20,27 +20,6 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-type house struct {
-	Size, Rooms float64
-	Zip         string
-	Garden      bool
-	Price       float64
-	note        string
-	Agent       string `credence:"-"`
-}
-
-func houses(n int) []house {
-	all := make([]house, n)
-	for i := range all {
-		h := &all[i]
-		h.Size, h.Rooms = 50+float64(i*7%60), float64(1+i*3%5)
-		h.Zip, h.Garden = []string{"a", "b", "c"}[i%3], i%4 == 0
-		h.note = "not exported: no column"
-		h.Price = 3*h.Size + 10*h.Rooms + float64(20*(i%3)) + 5*math.Sin(float64(i))
-	}
-	return all
-}
-
 func fitted(t testing.TB, rows any, o fit.Options) *credence.Fitted {
 	t.Helper()
 	var source credence.Source
