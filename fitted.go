@@ -19,13 +19,24 @@ type Member struct {
 }
 
 // Recipe holds the texts that a model was asked for with, for people and for
-// fitting it again. What they left to be chosen is spelled out.
+// fitting it again. What they left to be chosen is spelled out; what is left out is the default.
 type Recipe struct {
-	Formula string `json:"formula,omitempty"`
-	Family  string `json:"family,omitempty"`
-	Prior   string `json:"prior,omitempty"`
-	Engine  string `json:"engine,omitempty"`
-	Seed    uint64 `json:"seed"`
+	Formula    string `json:"formula,omitempty"`
+	Family     string `json:"family,omitempty"`
+	Prior      string `json:"prior,omitempty"`
+	Engine     string `json:"engine,omitempty"`
+	Seed       uint64 `json:"seed"`
+	Missing    string `json:"missing,omitempty"`     // the policy for missing values; texts that mean missing stand in the frame
+	DropTarget bool   `json:"drop_target,omitempty"` // rows without a target were left out
+	Unseen     string `json:"unseen,omitempty"`      // the policy for levels that training did not see
+	Positive   string `json:"positive,omitempty"`    // the class that counts as 1, against all the rest
+	Raw        bool   `json:"raw,omitempty"`         // columns were not centred and scaled
+	Types      string `json:"types,omitempty"`       // kinds of columns that were stated: age=category,sold=dmy
+	// PriorOdds are the prior odds of inclusion that were stated, by feature or group.
+	PriorOdds map[string]float64 `json:"prior_odds,omitempty"`
+	// Partial says that the recipe is from a file that kept formula, family, prior, engine and seed alone, so that
+	// what else was stated is not known.
+	Partial bool `json:"partial,omitempty"`
 }
 
 // Fitted is the result of a fit: all that prediction needs, and how the fit

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func TestJob(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	fitted := must.Value(run.Fit(context.Background()))(t)
-	if recipe := (credence.Recipe{Formula: "zip ~ size + log(rooms)", Family: "bernoulli", Prior: "normal", Engine: "svi(covariance=full)", Seed: 3}); fitted.Recipe != recipe {
+	if recipe := (credence.Recipe{Formula: "zip ~ size + log(rooms)", Family: "bernoulli", Prior: "normal", Engine: "svi(covariance=full)", Seed: 3, Positive: "b"}); !reflect.DeepEqual(fitted.Recipe, recipe) {
 		t.Errorf("recipe %+v", fitted.Recipe)
 	}
 	if fitted.Frame.TargetName() != "zip" || math.Abs(fitted.TargetMean-1.0/3) > 1e-15 || fitted.TargetVariance == 0 || fitted.Report.Inputs != 2 || steps == 0 {

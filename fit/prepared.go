@@ -143,10 +143,7 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	fr := p.frame
 	fitted.Frame = fr
 	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
-	fitted.Recipe = credence.Recipe{
-		Formula: p.formula(), Family: cmp.Or(p.job.family.String(), fmt.Sprint(p.model.Likelihood)), Prior: p.priorText(),
-		Engine: p.call, Seed: p.job.options.Seed,
-	}
+	fitted.Recipe = p.recipe()
 	fitted.Report.Inputs, fitted.Report.Target = len(fr.Inputs)+fr.Sparse, p.looks
 	for _, d := range p.drawn {
 		fitted.Report.Frequencies = append(fitted.Report.Frequencies, credence.Value{Name: d.Term, Value: float64(d.Count)})

@@ -4,7 +4,7 @@
 // # Layout
 //
 // The metadata entry "credence" is one JSON document: the format version, the texts
-// the model was asked for with (formula, family, prior, engine, seed), the frame, which
+// the model was asked for with (formula, family, prior, engine, seed and what else was stated), the frame, which
 // has the inputs and their levels, the report, and for each member terms, likelihood,
 // prior and posterior as plain data. Numbers that come in arrays are tensors beside it,
 // named after their place:

@@ -10,8 +10,12 @@ import (
 	"github.com/credence-ml/credence/selection"
 )
 
-// Format is the version of the document that this package writes and reads.
-const Format = 4
+// Format is the version of the document that this package writes, and the last that it reads; earliest is the first. Format 4
+// had a recipe of formula, family, prior, engine and seed alone.
+const (
+	Format   = 5
+	earliest = 4
+)
 
 // metadataKey is the metadata entry that holds the document.
 const metadataKey = "credence"

@@ -119,8 +119,9 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 	}
 	evidence := -12.5
 	fitted := &credence.Fitted{
-		Recipe: credence.Recipe{Formula: "y ~ .", Family: "gaussian", Prior: "normal", Engine: "exact", Seed: 7},
-		Frame:  fr,
+		Recipe: credence.Recipe{Formula: "y ~ .", Family: "gaussian", Prior: "normal", Engine: "exact", Seed: 7, Missing: "mean", DropTarget: true,
+			Unseen: "prior", Positive: "yes", Raw: true, Types: "zip=text", PriorOdds: map[string]float64{"b": 0.1, "a": 2}},
+		Frame: fr,
 		Report: credence.Report{
 			Engine: "exact", Status: credence.Converged, Rows: 4, Weights: d, Evidence: &evidence,
 			Hyper: []credence.Value{{Name: "noise_variance", Value: 0.25}}, Warnings: []string{"a warning"},
@@ -158,7 +159,7 @@ func TestRoundTrip(t *testing.T) {
 	if want, got := encoded(t, fitted), encoded(t, again); !bytes.Equal(want, got) {
 		t.Error("writing what was read gives other bytes")
 	}
-	if !reflect.DeepEqual(fitted.Report, again.Report) || fitted.Recipe != again.Recipe || fitted.TargetVariance != again.TargetVariance {
+	if !reflect.DeepEqual(fitted.Report, again.Report) || !reflect.DeepEqual(fitted.Recipe, again.Recipe) || fitted.TargetVariance != again.TargetVariance {
 		t.Errorf("report and recipe became %+v %+v", again.Report, again.Recipe)
 	}
 	for i := range fitted.Members {
@@ -239,9 +240,9 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 		name, skip, want string
 		change           func(doc map[string]any)
 	}{
-		{"no format", "", "format 0 and this version reads format 4: fit again", func(doc map[string]any) { delete(doc, "format") }},
-		{"older format", "", "format 3 and this version reads format 4: fit again", func(doc map[string]any) { doc["format"] = 3 }},
-		{"later format", "", "format 9 and this version reads format 4: use a newer version", func(doc map[string]any) { doc["format"] = 9 }},
+		{"no format", "", "format 0 and this version reads formats 4 to 5: fit again", func(doc map[string]any) { delete(doc, "format") }},
+		{"older format", "", "format 3 and this version reads formats 4 to 5: fit again", func(doc map[string]any) { doc["format"] = 3 }},
+		{"later format", "", "format 9 and this version reads formats 4 to 5: use a newer version", func(doc map[string]any) { doc["format"] = 9 }},
 		{"no members", "", "no fit", func(doc map[string]any) { doc["members"] = []any{} }},
 		{"missing tensor", "member.0.posterior.mean", "member.0.posterior.mean is missing", nothing},
 		{"missing frequencies", "member.0.features.1.frequencies", "frequencies is missing", nothing},

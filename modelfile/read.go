@@ -143,7 +143,7 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 	return fitted, fitted.CheckWeights()
 }
 
-// parseDocument reads the JSON of this format, and refuses that of any other.
+// parseDocument reads the JSON of the formats that are read, and refuses that of any other.
 func parseDocument(text []byte) (*document, error) {
 	var version struct {
 		Format int `json:"format"`
@@ -152,12 +152,13 @@ func parseDocument(text []byte) (*document, error) {
 	err := json.Unmarshal(text, &version)
 	switch {
 	case err != nil:
-	case version.Format < Format:
-		return nil, fmt.Errorf("it has format %d and this version reads format %d: fit again", version.Format, Format)
+	case version.Format < earliest:
+		return nil, fmt.Errorf("it has format %d and this version reads formats %d to %d: fit again", version.Format, earliest, Format)
 	case version.Format > Format:
-		return nil, fmt.Errorf("it has format %d and this version reads format %d: use a newer version of credence or fit again", version.Format, Format)
+		return nil, fmt.Errorf("it has format %d and this version reads formats %d to %d: use a newer version of credence or fit again", version.Format, earliest, Format)
 	default:
 		err = json.Unmarshal(text, doc)
+		doc.Recipe.Partial = doc.Recipe.Partial || version.Format == 4
 	}
 	if err != nil {
 		return nil, fmt.Errorf("its description is damaged: %w", err)

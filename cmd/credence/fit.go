@@ -75,7 +75,7 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	}
 	bar := p.progress()
 	o := flags.Options
-	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile, bar.step
+	o.Missing, o.DropTarget, o.Types, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, flags.types, p.seed, p.threads, readFile, bar.step
 	job, err := fit.New(o)
 	if err != nil {
 		return err

@@ -92,7 +92,7 @@ func TestDensityWithoutTheTarget(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	out := must(t, "--version")
-	if !strings.HasPrefix(out, "credence version ") || !strings.HasSuffix(out, "model files of format 4\n") || modelfile.Format != 4 {
+	if !strings.HasPrefix(out, "credence version ") || !strings.HasSuffix(out, "model files of format 5\n") || modelfile.Format != 5 {
 		t.Errorf("version %q", out)
 	}
 	if help := must(t, "--help"); !strings.Contains(help, "credence --version") {

@@ -92,7 +92,7 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	}
 	bar := p.progress()
 	o := flags.Options
-	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile, bar.step
+	o.Missing, o.DropTarget, o.Types, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, flags.types, p.seed, p.threads, readFile, bar.step
 	if flags.how.Moments && !p.json {
 		return misused(errors.New("--moments are told by --json alone: add --json, or leave --moments out"))
 	}
