@@ -53,14 +53,14 @@ func bindColumns(in *Inputs, label string, inputs []int) (Map, error) {
 }
 
 // Groups implements [credence.Grouped]: the weights of a group, and those of the levels of a category
-// or of a product with one, wherever they are not kept.
+// or of a product with one, and those of a spline, wherever they are not kept.
 func (s *Set) Groups() []credence.Block {
 	var list []credence.Block
 	for k := range s.terms {
 		b := &s.terms[k]
 		block := s.block(b)
 		switch m := b.mapped.(type) {
-		case *interactionMap:
+		case *interactionMap, *splineMap, *cyclicMap:
 			list = append(list, block)
 		case *linearMap:
 			switch b.term.(type) {

@@ -2,7 +2,7 @@ package feature
 
 import "slices"
 
-// Smooth is a term whose weights mean nothing one by one: those of random features, bumps and sigmoids, which together are
+// Smooth is a term whose weights mean nothing one by one: those of splines, random features, bumps and sigmoids, which together are
 // one function of its inputs.
 type Smooth struct {
 	Block        string
@@ -19,6 +19,10 @@ func (s *Set) Smooths() (smooths []Smooth) {
 		switch t := s.terms[k].term.(type) {
 		case *RandomFourier:
 			smooth.Inputs, smooth.Segment = t.Inputs, t.Segment
+		case *Spline:
+			smooth.Inputs = []int{t.Input}
+		case *Cyclic:
+			smooth.Inputs = []int{t.Input}
 		case *Radial:
 			smooth.Inputs = t.Inputs
 		case *Sigmoid:

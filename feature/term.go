@@ -84,7 +84,7 @@ type RandomMap interface {
 func All() []Term {
 	return []Term{
 		&Intercept{}, &Linear{}, &OneHot{}, &Hash{}, &Interaction{}, &Kept{}, &Group{},
-		&Polynomial{}, &Radial{}, &Sigmoid{}, &RandomFourier{},
+		&Polynomial{}, &Spline{}, &Cyclic{}, &Radial{}, &Sigmoid{}, &RandomFourier{},
 	}
 }
 

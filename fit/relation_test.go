@@ -65,6 +65,9 @@ func subjects() (all []relation.Subject) {
 	add("exact, held", "fit", "y"+line, "gaussian(variance=2)", "normal(variance=0.5)", "exact", sharp)
 	add("exact, blocks", "fit", "y"+line, "gaussian", "normal", "exact(tolerance=1e-9)", longRows)
 
+	add("exact, splines", "fit", "y ~ s(x, k=6) + s(u, period=3) + city", "gaussian", "normal", "exact(tolerance=1e-9)")
+	add("svi, splines", "fit", "count ~ s(x, k=6) + s(u, period=3)", "poisson", "normal", "svi(covariance=full, hyper=mode, tolerance=1e-9)", within(1e-4))
+	add("ep, splines", "select", "y ~ s(x, k=6) + z", "gaussian", "spikeslab", "ep(tolerance=1e-9)")
 	add("exact, precisions", "fit", "y ~ x + z + city + precision(p)", "gaussian", "normal", "exact(tolerance=1e-9)")
 
 	add("svi", "fit", "y"+line, "gaussian", "normal", "svi(covariance=full, tolerance=1e-14)", sharp)

@@ -78,7 +78,7 @@ func (f *function) centres(data credence.Data, rng *rand.Rand) ([]float64, error
 }
 
 // sample reads the inputs of at most count rows, one from each of equal runs, in
-// the order of the rows.
+// the order of the rows. Rows of weight 0 are none.
 func sample(data credence.Data, inputs []int, count int, rng *rand.Rand) ([]float64, error) {
 	rows := data.Rows()
 	count = min(count, rows)
@@ -100,12 +100,18 @@ func sample(data credence.Data, inputs []int, count int, rng *rand.Rand) ([]floa
 		}
 		inside, _ := slices.BinarySearch(chosen, end)
 		for _, row := range chosen[:inside] {
+			if batch.WeightOf(row-first) == 0 {
+				continue
+			}
 			x := batch.X.Row(row - first)
 			for _, j := range inputs {
 				points = append(points, x[j])
 			}
 		}
 		chosen = chosen[inside:]
+	}
+	if len(points) == 0 {
+		return nil, fmt.Errorf("formula: every row that centres may be chosen from has a weight of 0")
 	}
 	return points, nil
 }

@@ -24,7 +24,7 @@ func describe(set *feature.Set) string {
 		for j := range b.Count {
 			names = append(names, set.WeightName(b.First+j))
 		}
-		if strings.HasPrefix(names[0], "cos ") || strings.HasPrefix(names[0], "centre ") {
+		if strings.Contains(names[0], "cos ") || strings.HasPrefix(names[0], "centre ") {
 			names = []string{fmt.Sprint(len(names), " weights")}
 		}
 		out = append(out, b.Name+": "+strings.Join(names, " "))
@@ -71,6 +71,12 @@ func TestFormulasByHand(t *testing.T) {
 		{"price ~ . - type - zip + keep(log(rooms)) + keep(new)", intercept + "; linear: lat lon; keep(log(rooms)): log(rooms); keep(new): new"},
 		{"price ~ lat + group(type, lon) + keep(onehot(rooms), new) + lon:new", intercept + "; linear: lat; lon:new: lon:new; group(type, lon): lon type=flat type=house; keep(onehot(rooms), new): new rooms=1 rooms=2 rooms=3 rooms=4 rooms=5 rooms=6 rooms=7"},
 		{"price ~ lat + keep(new) + keep(new)", intercept + "; linear: lat; keep(new): new"},
+		{"price ~ s(lat)", intercept + "; linear: lat; s(lat): lat bend 1 lat bend 2 lat bend 3 lat bend 4 lat bend 5 lat bend 6 lat bend 7 lat bend 8"},
+		{"price ~ lat + s(rooms, k=4) + lon + s(lat, k=3)", intercept + "; linear: lat rooms lon; s(rooms): rooms bend 1 rooms bend 2; s(lat): lat bend 1"},
+		{"price ~ s(lat, k=3) - lat", intercept + "; s(lat): lat bend 1"},
+		{"price ~ s(rooms, period=7)", intercept + "; s(rooms): 6 weights"},
+		{"price ~ s(rooms, period=4) + s(log(rooms), k=3)", intercept + "; linear: log(rooms); s(rooms): 4 weights; s(log(rooms)): log(rooms) bend 1"},
+		{"price ~ s(rooms, period=7, k=1) + s(rooms, period=700)", intercept + "; s(rooms, period=7, k=1): 2 weights; s(rooms, period=700): 6 weights"},
 		{"price ~ onehot(zip):lat + zip", intercept + "; linear: zip=94110 zip=94117 zip=94122; zip:lat: zip=94110:lat zip=94117:lat zip=94122:lat"},
 	} {
 		plan, fr, data := fit(t, c.formula, houses(60), frame.Options{})

@@ -12,14 +12,11 @@ import (
 )
 
 // NeedsData reports whether Features reads data: radial and sigmoid take their
-// centres from it, and hash its keys.
+// centres from it, splines their knots, and hash its keys.
 func (p *Plan) NeedsData() bool {
-	for i := range p.functions {
-		if k := p.functions[i].kind; k == "radial" || k == "sigmoid" || k == "hash" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.functions, func(f function) bool {
+		return f.kind == "radial" || f.kind == "sigmoid" || f.kind == "hash" || f.kind == "s"
+	})
 }
 
 // Features makes the features of the formula for a frame that Fit made from the
@@ -44,7 +41,7 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 		terms = append(terms, &feature.Linear{Inputs: linear, Segment: p.segment, Without: p.without})
 	}
 	if p.NeedsData() && data == nil {
-		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, and hash its keys: give the training rows")
+		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, s its knots, and hash its keys: give the training rows")
 	}
 	if drawn == nil {
 		var err error
@@ -92,6 +89,8 @@ func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data,
 		return &feature.Group{Name: f.label, Inputs: f.withIndicators(fr)}, nil
 	case "poly":
 		return &feature.Polynomial{Name: f.label, Inputs: f.inputs, Degree: f.degree}, nil
+	case "s":
+		return f.smooth(in, data)
 	case "radial", "sigmoid":
 		centres, err := f.centres(data, credence.Rand(seed, credence.DrawCentres, place))
 		if err != nil {

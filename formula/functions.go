@@ -18,7 +18,8 @@ type function struct {
 	without []int32
 
 	degree      int                 // poly
-	count       int                 // frequencies or centres; 0 means the default
+	count       int                 // frequencies, centres, knots or harmonics; 0 means the default
+	period      float64             // s
 	sampling    feature.Sampling    // random features
 	lengthscale feature.Lengthscale // random features and bumps
 	frequencies []float64           // given by the user, else nil

@@ -132,6 +132,8 @@ func (l *lowering) function(f *function) error {
 	case "keep", "group":
 		return l.plan.formula.Errorf(f.node, "%s says how columns are selected, and an engine that learns online selects each key by itself", f.kind).
 			WithRemedy("name the columns without %s(…), or use select or fit", f.kind)
+	case "s":
+		return l.plan.formula.Errorf(f.node, "s takes its knots from all rows, which nobody has before the last").WithRemedy("use fit")
 	case "radial", "sigmoid":
 		return l.plan.formula.Errorf(f.node, "%s takes its centres from all rows, which nobody has before the last", f.kind).WithRemedy("use fit")
 	}

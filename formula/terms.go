@@ -88,6 +88,7 @@ type Function struct {
 func functions() []Function {
 	return []Function{
 		{Name: "poly", About: "powers: poly(x, 3)"},
+		{Name: "s", About: "a smoothing spline of one column: s(income), s(hour, period=24)"},
 		{Name: "radial", About: "Gaussian bumps at centres among the rows"},
 		{Name: "sigmoid", About: "sigmoids at centres among the rows"},
 		{Name: "rbf", About: "a Gaussian process with the squared exponential kernel, by random features"},
@@ -149,8 +150,8 @@ func known(name string) bool {
 
 // elsewhere holds functions of formulas in R and patsy, with what they are called here.
 var elsewhere = map[string]string{
-	"factor": "onehot(%s)", "C": "onehot(%s)", "I": "square(x), or a column made before", "s": "rbf(%[1]s), or radial(%[1]s, centres=20)",
-	"ns": "radial(%s, centres=5)", "bs": "radial(%s, centres=5)", "te": "rbf(%s)",
+	"factor": "onehot(%s)", "C": "onehot(%s)", "I": "square(x), or a column made before", "mo": "onehot(%s), a weight for every level", "te": "rbf(%s)", "ti": "rbf(%s)",
+	"spline": "s(%s)", "ns": "s(%s)", "bs": "s(%s)", "cr": "s(%s)", "cc": "s(%s, period=…), which states after how much of the column the curve repeats",
 	"Surv": "event ~ … + offset(log(time)) with --family poisson, of events 0 and 1, for a constant hazard: censored times have no family of their own",
 }
 
@@ -196,6 +197,8 @@ func (c *compiler) call(call spec.Call) error {
 		return c.hash(call)
 	case "poly":
 		return c.poly(call)
+	case "s":
+		return c.spline(call)
 	case "radial", "sigmoid":
 		return c.bumps(call)
 	case "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52":
