@@ -45,6 +45,20 @@ type Block struct {
 	Unit bool `json:",omitempty"`
 }
 
+// LevelRun is a run of weights by the levels of a key: weight First + level·Columns + c is that of column c of a level. A row has
+// entries of one level of it at most, and the same level in all runs of one Key.
+type LevelRun struct {
+	Key                    string
+	First, Levels, Columns int
+}
+
+// Keyed is implemented by features of which some columns go by the levels of keys.
+type Keyed interface {
+	LevelRuns() []LevelRun
+	// DenseWeights returns how many of the weights, the first ones, belong to dense columns of a design.
+	DenseWeights() int
+}
+
 // Features map the inputs of a row to the d numbers φ(x) whose weights are
 // learned. They are immutable and safe for concurrent use with different
 // workspaces.

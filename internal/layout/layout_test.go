@@ -16,7 +16,8 @@ var levels = []struct {
 }{
 	{"internal/layout", 0},
 	{"internal/diagnose", 3},
-	{"internal/gauss", 3},      // normal posteriors of weights
+	{"internal/arrow", 3},      // matrices of weights by levels
+	{"internal/gauss", 4},      // normal posteriors of weights
 	{"internal/conform", 9},    // test suites for every noun; imported by tests alone
 	{"internal/candidates", 5}, // columns of a selection problem
 	{"internal/relation", 9},   // what must hold of every answer; imported by tests alone
@@ -35,7 +36,7 @@ var levels = []struct {
 	{"feature/keyed", 4},
 	{"criticism", 5},
 	{"dataset", 4},
-	{"posterior", 3},
+	{"posterior", 4},
 	{"formula", 5},
 	{"modelfile", 5},
 	{"infer/problem", 4}, // what every engine stands on

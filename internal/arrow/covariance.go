@@ -1,0 +1,316 @@
+package arrow
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+)
+
+// What follows reads a covariance, the numbers of the pattern of C. Of two weights that no row has together the pattern has no number: what it
+// then is follows from the others in a matrix whose inverse has the pattern.
+
+// RowVariances stores φᵀCφ of every row; cells that the pattern lacks count as 0.
+func (p *Pattern) RowVariances(ws *credence.Workspace, dst, covariance []float64, phi *credence.Design) {
+	leaf := p.ofLeaf(phi)
+	leaf.MulForms(ws, dst, p.leafOf(covariance))
+	ws.InRuns(len(dst), func(from, to int) {
+		e := p.entries()
+		for i := from; i < to; i++ {
+			p.read(e, phi, i)
+			for t := range p.heads {
+				dst[i] += p.form(covariance, &p.heads[t], e, t)
+			}
+		}
+	})
+}
+
+// form is what the weights of a row's level add to φᵀCφ.
+func (p *Pattern) form(covariance []float64, h *head, e *entries, t int) (sum float64) {
+	if e.level[t] < 0 {
+		return 0
+	}
+	b, at := p.block(covariance, h, e.level[t]), 0
+	for r, z := range e.numbers[t] {
+		own := z * b.own[at+r] / 2
+		for c := range r {
+			own += e.numbers[t][c] * b.own[at+c]
+		}
+		at += r + 1
+		for j, v := range e.dense {
+			own += v * b.dense[r*p.Dense+j]
+		}
+		sum += 2 * z * own
+	}
+	e.beyond(h, &b, func(cell int, v float64) {
+		for r, z := range e.numbers[t] {
+			sum += 2 * z * b.sparse[cell+r] * v
+		}
+	})
+	return sum
+}
+
+// Regression stores, in the place of a covariance, the weights of levels given those that they meet, in the same numbers: of every level the
+// lower factor of its covariance given these, and the coefficients V_gc V_cc⁻¹, and of the leaf upper U with the covariance UᵀU. Weights
+// of no variance are 0 given any.
+func (p *Pattern) Regression(ws *credence.Workspace, covariance []float64) []float64 {
+	out := make([]float64, p.size)
+	leaf, size, q := p.leafOf(out), p.Rest(), p.Dense
+	copy(leaf, p.leafOf(covariance))
+	roots := make([]float64, q*q) // of the dense columns, which most levels meet alone
+	for i := range q {
+		copy(roots[i*q:], leaf[i*size:i*size+q])
+	}
+	semidefinite(roots, q)
+	semidefinite(leaf, size)
+	for t := range p.heads {
+		at := &p.heads[t]
+		ws.InRuns(at.levels, func(from, to int) {
+			for g := from; g < to; g++ {
+				p.regress(out, covariance, at, g, roots)
+			}
+		})
+	}
+	return out
+}
+
+// regress stores the regression of a level. Roots is the upper factor of the covariance of the dense columns.
+func (p *Pattern) regress(out, covariance []float64, at *head, g int, roots []float64) {
+	k, q := at.k, p.Dense
+	b, to := p.block(covariance, at, g), p.block(out, at, g)
+	m := q + len(b.cells)
+	if m > q {
+		roots = make([]float64, m*m)
+		for i := range m {
+			for j := i; j < m; j++ {
+				roots[i*m+j] = p.number(covariance, p.met(&b, i), p.met(&b, j))
+			}
+		}
+		semidefinite(roots, m)
+	}
+	x := make([]float64, m)
+	next := 0
+	for r := range k {
+		copy(x, b.dense[r*q:(r+1)*q])
+		for i := range b.cells {
+			x[q+i] = b.sparse[i*k+r]
+		}
+		solve(roots, x)
+		copy(to.dense[r*q:(r+1)*q], x)
+		for i := range b.cells {
+			to.sparse[i*k+r] = x[q+i]
+		}
+		for c := range r + 1 {
+			sum := b.own[next+c]
+			if q > 0 {
+				sum -= kernel.Dot(x[:q], b.dense[c*q:(c+1)*q])
+			}
+			for i := range b.cells {
+				sum -= x[q+i] * b.sparse[i*k+c]
+			}
+			to.own[next+c] = sum
+		}
+		next += r + 1
+	}
+	lower(to.own, k)
+}
+
+// met is the place of the i-th weight that a level meets, dense columns first.
+func (p *Pattern) met(b *block, i int) int32 {
+	if i < p.Dense {
+		return int32(p.leaf + i)
+	}
+	return b.cells[i-p.Dense]
+}
+
+// number is that of two places, the first of which is dense or does not come after the second.
+func (p *Pattern) number(values []float64, a, b int32) float64 {
+	if t, _, _ := p.headOf(b); t >= 0 && int(a) >= p.leaf {
+		a, b = b, a
+	}
+	t, level, column := p.headOf(a)
+	if t < 0 {
+		i, j := int(a)-p.leaf, int(b)-p.leaf
+		return values[p.rest+min(i, j)*p.Rest()+max(i, j)]
+	}
+	h := &p.heads[t]
+	of := p.block(values, h, level)
+	switch u, _, other := p.headOf(b); {
+	case u == t:
+		return of.own[other*(other+1)/2+column]
+	case u < 0 && int(b)-p.leaf < p.Dense:
+		return of.dense[column*p.Dense+int(b)-p.leaf]
+	}
+	if cell := of.at(b, h.k); cell >= 0 {
+		return of.sparse[cell+column]
+	}
+	return 0
+}
+
+// negligible is the share of a variance below which what is left of it is rounding.
+const negligible = 1e-13
+
+// semidefinite factors the n×n matrix of which the upper triangle is read, UᵀU. A row whose pivot is rounding is 0.
+func semidefinite(a []float64, n int) {
+	for i := range n {
+		before := a[i*n+i]
+		for l := range i {
+			before += a[l*n+i] * a[l*n+i] // what the pivot was
+		}
+		row := a[i*n : (i+1)*n]
+		clear(row[:i])
+		if !(row[i] > negligible*before) {
+			clear(row[i:])
+			continue
+		}
+		kernel.Scale(1/math.Sqrt(row[i]), row[i:])
+		for l := i + 1; l < n; l++ {
+			kernel.Axpy(-row[l], row[l:], a[l*n+l:(l+1)*n])
+		}
+	}
+}
+
+// solve stores (UᵀU)⁻¹x in the place of x, 0 where U has a row of 0.
+func solve(u, x []float64) {
+	n := len(x)
+	for i := range n {
+		if u[i*n+i] == 0 {
+			x[i] = 0
+			continue
+		}
+		x[i] /= u[i*n+i]
+		kernel.Axpy(-x[i], u[i*n+i+1:(i+1)*n], x[i+1:])
+	}
+	for i := n - 1; i >= 0; i-- {
+		if u[i*n+i] != 0 {
+			x[i] = (x[i] - kernel.Dot(u[i*n+i+1:(i+1)*n], x[i+1:])) / u[i*n+i]
+		}
+	}
+}
+
+// lower is cholesky for a matrix that may be semidefinite.
+func lower(a []float64, k int) {
+	full := make([]float64, k*k)
+	for r, next := 0, 0; r < k; r, next = r+1, next+r+1 {
+		for c := range r + 1 {
+			full[c*k+r] = a[next+c]
+		}
+	}
+	semidefinite(full, k)
+	for r, next := 0, 0; r < k; r, next = r+1, next+r+1 {
+		for c := range r + 1 {
+			a[next+c] = full[c*k+r]
+		}
+	}
+}
+
+// Draw stores a draw of N(0, C) from its regression.
+func (p *Pattern) Draw(dst, regression []float64, rng *rand.Rand) {
+	p.draw(dst, regression, rng.NormFloat64)
+}
+
+func (p *Pattern) draw(dst, regression []float64, normal func() float64) {
+	x, size, q := make([]float64, p.Weights), p.Rest(), p.Dense
+	leaf := x[p.leaf:]
+	for i, u := 0, p.leafOf(regression); i < size; i++ {
+		kernel.Axpy(normal(), u[i*size+i:(i+1)*size], leaf[i:])
+	}
+	for t := len(p.heads) - 1; t >= 0; t-- {
+		at := &p.heads[t]
+		for g := range at.levels {
+			b, own, next := p.block(regression, at, g), x[at.first+g*at.k:at.first+(g+1)*at.k], 0
+			unit := make([]float64, at.k)
+			for r := range own {
+				unit[r] = normal()
+				own[r] = kernel.Dot(b.own[next:next+r+1], unit[:r+1])
+				next += r + 1
+				if q > 0 {
+					own[r] += kernel.Dot(b.dense[r*q:(r+1)*q], leaf[:q])
+				}
+				for i, c := range b.cells {
+					own[r] += b.sparse[i*at.k+r] * x[c]
+				}
+			}
+		}
+	}
+	p.Give(dst, x)
+}
+
+// Covariance stores Φ_a C Φ_bᵀ, from the regression of C: also between levels that no row has together.
+func (p *Pattern) Covariance(ws *credence.Workspace, dst *linop.Dense, regression []float64, a, b *credence.Design) {
+	left, right := p.spread(ws, regression, a), p.spread(ws, regression, b)
+	ws.InRuns(dst.Rows, func(from, to int) {
+		for i := from; i < to; i++ {
+			row := dst.Row(i)
+			for j := range row {
+				row[j] = kernel.Dot(left[i].leaf, right[j].leaf)
+				for _, l := range left[i].own {
+					for _, r := range right[j].own {
+						if l.first == r.first {
+							row[j] += kernel.Dot(l.by, r.by)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// spread is a row of a design in terms of independent variables of variance 1: those of levels, and those of the leaf, one a weight.
+type spread struct {
+	own  []ofLevel
+	leaf []float64
+}
+
+type ofLevel struct {
+	first int // place of the level
+	by    []float64
+}
+
+func (p *Pattern) spread(ws *credence.Workspace, regression []float64, phi *credence.Design) []spread {
+	q, size, u := p.Dense, p.Rest(), p.leafOf(regression)
+	list := make([]spread, phi.Dense.Rows)
+	ws.InRuns(len(list), func(from, to int) {
+		e, x := p.entries(), make([]float64, p.Weights)
+		for i := from; i < to; i++ {
+			p.read(e, phi, i)
+			clear(x[p.leaf:])
+			copy(x[p.leaf:], e.dense)
+			met := slices.Clone(e.places) // and what the levels among them meet, head by head
+			for l, at := range e.places {
+				x[at] = e.values[l]
+			}
+			for t := range p.heads {
+				h := &p.heads[t]
+				slices.Sort(met)
+				for l, at := range met {
+					level := (int(at) - h.first) / h.k
+					if int(at) < h.first || int(at) >= h.end || l > 0 && int(met[l-1]) >= h.first+level*h.k {
+						continue // of another head, or a level that was had
+					}
+					b, first, next := p.block(regression, h, level), h.first+level*h.k, 0
+					by := make([]float64, h.k)
+					for r, z := range x[first : first+h.k] {
+						kernel.Axpy(z, b.own[next:next+r+1], by[:r+1])
+						next += r + 1
+						kernel.Axpy(z, b.dense[r*q:(r+1)*q], x[p.leaf:p.leaf+q])
+						for l, c := range b.cells {
+							x[c] += z * b.sparse[l*h.k+r]
+						}
+					}
+					clear(x[first : first+h.k])
+					met = append(met, b.cells...)
+					list[i].own = append(list[i].own, ofLevel{first, by})
+				}
+			}
+			list[i].leaf = make([]float64, size)
+			for j := range size {
+				list[i].leaf[j] = kernel.Dot(u[j*size+j:(j+1)*size], x[p.leaf+j:])
+			}
+		}
+	})
+	return list
+}

@@ -1,0 +1,340 @@
+package arrow
+
+import (
+	"math"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// Factor is the Cholesky factor of A = I + S H S, for a diagonal S of prior standard deviations: the covariance of the weights is
+// C = S A⁻¹ S. It has room for a matrix of the pattern and a few vectors, and is not safe for several goroutines.
+type Factor struct {
+	p          *Pattern
+	ws         *credence.Workspace
+	a          []float64 // of every level L and W = L⁻¹B, and of the leaf U, UᵀU = A
+	deviations []float64 // in the pattern's order
+	x          []float64
+	jitter     float64
+}
+
+// NewFactor returns room for factors.
+func (p *Pattern) NewFactor(ws *credence.Workspace) *Factor {
+	return &Factor{p: p, ws: ws, a: make([]float64, p.size), deviations: make([]float64, p.Weights), x: make([]float64, p.Weights)}
+}
+
+// Set takes H times a scale, and the deviations. It returns the weight whose pivot is lost to rounding even where one of the
+// shares of its mean is added to the diagonal, or -1.
+func (f *Factor) Set(h []float64, scale float64, deviations, jitters []float64) (lost int) {
+	f.p.Take(f.deviations, deviations)
+	for _, f.jitter = range jitters {
+		f.fill(h, scale)
+		if lost = f.factorise(); lost < 0 {
+			return lost
+		}
+	}
+	for j, at := range f.p.place {
+		if int(at) == lost {
+			return j
+		}
+	}
+	return lost
+}
+
+// fill stores A.
+func (f *Factor) fill(h []float64, scale float64) {
+	p, q, size, s := f.p, f.p.Dense, f.p.Rest(), f.deviations
+	of := s[p.leaf:]
+	for t := range p.heads {
+		at := &p.heads[t]
+		f.ws.InRuns(at.levels, func(from, to int) {
+			for g := from; g < to; g++ {
+				b, out, first, next := p.block(h, at, g), p.block(f.a, at, g), at.first+g*at.k, 0
+				for r := range at.k {
+					by := scale * s[first+r]
+					for c := range r + 1 {
+						out.own[next+c] = by * s[first+c] * b.own[next+c]
+					}
+					next += r + 1
+					out.own[next-1]++
+					for j, v := range b.dense[r*q : (r+1)*q] {
+						out.dense[r*q+j] = by * of[j] * v
+					}
+					for i, c := range b.cells {
+						out.sparse[i*at.k+r] = by * s[c] * b.sparse[i*at.k+r]
+					}
+				}
+			}
+		})
+	}
+	leaf, from := p.leafOf(f.a), p.leafOf(h)
+	f.ws.InRuns(size, func(first, to int) {
+		for i := first; i < to; i++ {
+			row, by := leaf[i*size:(i+1)*size], scale*of[i]
+			clear(row[:i]) // what levels take off products of sparse with dense columns
+			for j := i; j < size; j++ {
+				row[j] = by * of[j] * from[i*size+j]
+			}
+			row[i]++
+		}
+	})
+	if f.jitter > 0 {
+		f.raise()
+	}
+}
+
+// raise adds the jitter's share of its mean to the diagonal.
+func (f *Factor) raise() {
+	p, diagonal, total := f.p, make([]float64, f.p.Weights), 0.0
+	p.Diagonal(diagonal, f.a)
+	for _, v := range diagonal {
+		total += v / float64(len(diagonal))
+	}
+	total *= f.jitter
+	for t := range p.heads {
+		at := &p.heads[t]
+		for g := range at.levels {
+			own := p.block(f.a, at, g).own
+			for r := range at.k {
+				own[r*(r+3)/2] += total
+			}
+		}
+	}
+	for i, leaf := 0, p.leafOf(f.a); i < p.Rest(); i++ {
+		leaf[i*p.Rest()+i] += total
+	}
+}
+
+// factorise returns the place of the pivot that is not positive, or -1.
+func (f *Factor) factorise() (lost int) {
+	p, size := f.p, f.p.Rest()
+	for t := range p.heads {
+		at := &p.heads[t]
+		f.ws.InRuns(at.levels, func(from, to int) {
+			for g := from; g < to; g++ {
+				b := p.block(f.a, at, g)
+				cholesky(b.own, at.k)
+				forward(b.own, b.dense, at.k, p.Dense)
+				for i := range b.cells {
+					forward(b.own, b.sparse[i*at.k:(i+1)*at.k], at.k, 1)
+				}
+			}
+		})
+		for g := range at.levels {
+			own := p.block(f.a, at, g).own
+			for r := range at.k {
+				if !(own[r*(r+3)/2] > 0) {
+					return at.first + g*at.k + r
+				}
+			}
+		}
+		f.subtract(at)
+	}
+	leaf := p.leafOf(f.a)
+	for i := p.Dense; i < size; i++ {
+		for j := range p.Dense {
+			leaf[j*size+i] += leaf[i*size+j]
+		}
+	}
+	if pivot, ok := f.ws.Pool().Cholesky(size, leaf, max(1, size)); !ok {
+		return p.leaf + pivot
+	}
+	return -1
+}
+
+// cholesky factors a k×k matrix, of which the lower triangle is stored row by row, in place. Pivots that are not positive
+// become NaN.
+func cholesky(a []float64, k int) {
+	for r, row := 0, 0; r < k; r, row = r+1, row+r+1 {
+		for c, other := 0, 0; c <= r; c, other = c+1, other+c+1 {
+			v := a[row+c]
+			for l := range c {
+				v -= a[row+l] * a[other+l]
+			}
+			if c < r {
+				a[row+c] = v / a[other+c]
+			} else if a[row+c] = math.NaN(); v > 0 {
+				a[row+c] = math.Sqrt(v)
+			}
+		}
+	}
+}
+
+// forward stores L⁻¹X in the place of X, k×cols.
+func forward(l, x []float64, k, cols int) {
+	for r, row := 0, 0; r < k; r, row = r+1, row+r+1 {
+		to := x[r*cols : (r+1)*cols]
+		for c := range r {
+			kernel.Axpy(-l[row+c], x[c*cols:(c+1)*cols], to)
+		}
+		by := 1 / l[row+r]
+		for j := range to {
+			to[j] *= by
+		}
+	}
+}
+
+// backward stores L⁻ᵀX in the place of X, k×cols.
+func backward(l, x []float64, k, cols int) {
+	for r := k - 1; r >= 0; r-- {
+		to := x[r*cols : (r+1)*cols]
+		for c := r + 1; c < k; c++ {
+			kernel.Axpy(-l[c*(c+1)/2+r], x[c*cols:(c+1)*cols], to)
+		}
+		by := 1 / l[r*(r+3)/2]
+		for j := range to {
+			to[j] *= by
+		}
+	}
+}
+
+// mostStripes is into how many parts the leaf's rows go at most, each of which goes through all levels.
+const mostStripes = 16
+
+// subtract takes WᵀW of every level of a head off what comes after it.
+func (f *Factor) subtract(at *head) {
+	p, q, size, leaf := f.p, f.p.Dense, f.p.Rest(), f.p.leafOf(f.a)
+	if q > 0 {
+		mark := f.ws.Mark()
+		gram := f.ws.Floats(q * q)
+		clear(gram)
+		f.ws.Pool().Gram(at.levels*at.k, q, f.a[at.dense:at.dense+at.levels*at.k*q], q, nil, gram, q)
+		for i := range q {
+			kernel.Axpy(-1, gram[i*q+i:(i+1)*q], leaf[i*size+i:i*size+q])
+		}
+		f.ws.Release(mark)
+	}
+	sparse := size - q
+	if at.row+at.levels < p.Cells.Rows && p.Cells.Start[at.row] < p.Cells.Start[at.row+at.levels] {
+		for g := range at.levels {
+			f.subtractFromHeads(at, g)
+		}
+	}
+	if sparse == 0 {
+		return
+	}
+	stripe := (sparse + mostStripes - 1) / mostStripes
+	if f.ws.Pool().Threads() == 1 {
+		stripe = sparse
+	}
+	f.ws.Pool().Run((sparse+stripe-1)/stripe, func(task, _ int) {
+		from := p.leaf + q + task*stripe
+		for g := range at.levels {
+			f.subtractFromLeaf(at, g, from, min(from+stripe, p.Weights))
+		}
+	})
+}
+
+// subtractFromLeaf takes WᵀW of a level off the leaf's rows of the places [from, to). What belongs to dense columns goes below the diagonal,
+// where it is contiguous.
+func (f *Factor) subtractFromLeaf(at *head, g, from, to int) {
+	p, b := f.p, f.p.block(f.a, at, g)
+	q, size, k := p.Dense, p.Rest(), at.k
+	for i, c := range b.cells {
+		if int(c) < from || int(c) >= to {
+			continue
+		}
+		own := b.sparse[i*k : (i+1)*k]
+		row := f.a[p.rest+(int(c)-p.leaf)*size : p.rest+(int(c)-p.leaf+1)*size]
+		for r, w := range own {
+			kernel.Axpy(-w, b.dense[r*q:(r+1)*q], row[:q])
+		}
+		if k == 1 {
+			for j, other := range b.cells[i:] {
+				row[int(other)-p.leaf] -= own[0] * b.sparse[i+j]
+			}
+			continue
+		}
+		for j := i; j < len(b.cells); j++ {
+			row[int(b.cells[j])-p.leaf] -= kernel.Dot(own, b.sparse[j*k:(j+1)*k])
+		}
+	}
+}
+
+// subtractFromHeads takes WᵀW of a level off the rows of the heads that come after it.
+func (f *Factor) subtractFromHeads(at *head, g int) {
+	p, b := f.p, f.p.block(f.a, at, g)
+	q, k := p.Dense, at.k
+	for i, c := range b.cells {
+		u, level, column := p.headOf(c)
+		if u < 0 {
+			return // places ascend
+		}
+		to, own := p.block(f.a, &p.heads[u], level), b.sparse[i*k:(i+1)*k]
+		for r, w := range own {
+			kernel.Axpy(-w, b.dense[r*q:(r+1)*q], to.dense[column*q:(column+1)*q])
+		}
+		for j := i; j < len(b.cells); j++ {
+			v := kernel.Dot(own, b.sparse[j*k:(j+1)*k])
+			if t, _, other := p.headOf(b.cells[j]); t == u {
+				to.own[other*(other+1)/2+column] -= v
+			} else {
+				to.sparse[to.at(b.cells[j], p.heads[u].k)+column] -= v
+			}
+		}
+	}
+}
+
+// Jitter is what Set added to the diagonal, as a share of its mean.
+func (f *Factor) Jitter() float64 { return f.jitter }
+
+// LogDet returns log|A|.
+func (f *Factor) LogDet() (sum float64) {
+	p := f.p
+	for t := range p.heads {
+		at := &p.heads[t]
+		for g := range at.levels {
+			own := p.block(f.a, at, g).own
+			for r := range at.k {
+				sum += math.Log(own[r*(r+3)/2])
+			}
+		}
+	}
+	for i, leaf := 0, p.leafOf(f.a); i < p.Rest(); i++ {
+		sum += math.Log(leaf[i*p.Rest()+i])
+	}
+	return 2 * sum
+}
+
+// Whiten stores Cb in dst and S⁻¹Cb in white, both of which may be b.
+func (f *Factor) Whiten(dst, white, b []float64) {
+	p, x, q, size := f.p, f.x, f.p.Dense, f.p.Rest()
+	p.Take(x, b)
+	for j, s := range f.deviations {
+		x[j] *= s
+	}
+	for t := range p.heads {
+		at := &p.heads[t]
+		for g := range at.levels {
+			b, own := p.block(f.a, at, g), x[at.first+g*at.k:at.first+(g+1)*at.k]
+			forward(b.own, own, at.k, 1)
+			for r, v := range own {
+				kernel.Axpy(-v, b.dense[r*q:(r+1)*q], x[p.leaf:p.leaf+q])
+				for i, c := range b.cells {
+					x[c] -= v * b.sparse[i*at.k+r]
+				}
+			}
+		}
+	}
+	leaf := x[p.leaf:]
+	f.ws.Pool().TrsmLeft(true, size, 1, p.leafOf(f.a), max(1, size), leaf, 1)
+	f.ws.Pool().TrsmLeft(false, size, 1, p.leafOf(f.a), max(1, size), leaf, 1)
+	for t := len(p.heads) - 1; t >= 0; t-- {
+		at := &p.heads[t]
+		for g := range at.levels {
+			b, own := p.block(f.a, at, g), x[at.first+g*at.k:at.first+(g+1)*at.k]
+			for r := range own {
+				own[r] -= kernel.Dot(b.dense[r*q:(r+1)*q], leaf[:q])
+				for i, c := range b.cells {
+					own[r] -= x[c] * b.sparse[i*at.k+r]
+				}
+			}
+			backward(b.own, own, at.k, 1)
+		}
+	}
+	p.Give(white, x)
+	for j, s := range f.deviations {
+		x[j] *= s
+	}
+	p.Give(dst, x)
+}

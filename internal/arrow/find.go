@@ -1,0 +1,188 @@
+package arrow
+
+import (
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// leastNested is the number of weights from which on a key that the head is nested in is eliminated too: the leaf's products are fast.
+const leastNested = 64
+
+// Head returns the runs of the key that has most weights in sparse columns, of several the first, and how many weights it has: 0 without any.
+func Head(features credence.Features) (runs []credence.LevelRun, weights int) {
+	for _, group := range keys(features) {
+		if count := weightsOf(group); count > weights {
+			runs, weights = group, count
+		}
+	}
+	return runs, weights
+}
+
+func weightsOf(runs []credence.LevelRun) (count int) {
+	for _, r := range runs {
+		count += r.Levels * r.Columns
+	}
+	return count
+}
+
+// keys are the runs in sparse columns, by their keys.
+func keys(features credence.Features) (list [][]credence.LevelRun) {
+	keyed, ok := features.(credence.Keyed)
+	if !ok {
+		return nil
+	}
+	place := map[string]int{}
+	for _, r := range keyed.LevelRuns() {
+		if r.First < keyed.DenseWeights() || r.Levels < 1 {
+			continue
+		}
+		k, known := place[r.Key]
+		if !known {
+			k = len(list)
+			place[r.Key], list = k, append(list, nil)
+		}
+		list[k] = append(list[k], r)
+	}
+	return list
+}
+
+// Finder finds the pattern that rows have.
+type Finder struct {
+	weights, dense int
+	heads          [][]credence.LevelRun // the outermost, and the keys that may be further ones, largest first
+	level          []int32               // of every sparse column in the outermost head, -1 for others
+	pairs          []uint64              // a level of the outermost head and a sparse column
+	apart          []uint64              // two sparse columns of a row without such a level
+	settled        int                   // pairs that are sorted and stand once
+}
+
+// NewFinder begins with features of which Head has found something.
+func NewFinder(features credence.Features) *Finder {
+	head, _ := Head(features)
+	f := &Finder{weights: features.Weights(), dense: features.(credence.Keyed).DenseWeights(), heads: [][]credence.LevelRun{head}}
+	for _, runs := range keys(features) {
+		if runs[0] != head[0] && weightsOf(runs) >= leastNested {
+			f.heads = append(f.heads, runs)
+		}
+	}
+	slices.SortStableFunc(f.heads[1:], func(a, b []credence.LevelRun) int { return weightsOf(b) - weightsOf(a) })
+	f.level = f.levels(head)
+	return f
+}
+
+// levels are those that a key has at every sparse column, -1 where it has none.
+func (f *Finder) levels(runs []credence.LevelRun) []int32 {
+	list := make([]int32, f.weights-f.dense)
+	for j := range list {
+		list[j] = -1
+	}
+	for _, r := range runs {
+		for j := range r.Levels * r.Columns {
+			list[r.First-f.dense+j] = int32(j / r.Columns)
+		}
+	}
+	return list
+}
+
+// Known says that the pattern needs no rows: all sparse columns are the outermost head's.
+func (f *Finder) Known() bool { return weightsOf(f.heads[0]) == f.weights-f.dense }
+
+// Add looks at rows.
+func (f *Finder) Add(phi *credence.Design) {
+	for i := range phi.Dense.Rows {
+		columns, _ := phi.Sparse.Row(i)
+		level := int32(-1)
+		for _, c := range columns {
+			level = max(level, f.level[c])
+		}
+		for k, c := range columns {
+			switch {
+			case level >= 0 && f.level[c] < 0:
+				f.pairs = append(f.pairs, uint64(level)<<32|uint64(c))
+			case level < 0:
+				for _, other := range columns[:k] {
+					f.apart = append(f.apart, uint64(c)<<32|uint64(other), uint64(other)<<32|uint64(c))
+				}
+			}
+		}
+	}
+	if len(f.pairs) > max(1<<20, 2*f.settled) {
+		f.pairs = once(f.pairs)
+		f.settled = len(f.pairs)
+	}
+}
+
+// once sorts pairs and leaves every one once.
+func once(pairs []uint64) []uint64 {
+	slices.Sort(pairs)
+	return slices.Compact(pairs)
+}
+
+// Pattern returns that of the rows so far.
+func (f *Finder) Pattern() (*Pattern, error) {
+	heads, pairs := f.heads[:1:1], [][]uint64{once(f.pairs)}
+	used := slices.Clone(f.level) // ≥ 0 for columns of heads
+	for _, runs := range f.heads[1:] {
+		levels := f.levels(runs)
+		next, nested := f.nest(pairs[len(pairs)-1], levels, used)
+		if !nested {
+			continue
+		}
+		heads, pairs = append(heads, runs), append(pairs, next)
+		for j, l := range levels {
+			used[j] = max(used[j], l)
+		}
+	}
+	places, err := New(f.weights, f.dense, heads, f.cells(heads, make([][]uint64, len(heads)), nil))
+	if err != nil {
+		return nil, err
+	}
+	return New(f.weights, f.dense, heads, f.cells(heads, pairs, places))
+}
+
+// nest returns the pairs of a key's levels with columns when the levels of a head, whose pairs are given, have been eliminated, or false where a
+// level of the head meets two of the key.
+func (f *Finder) nest(pairs []uint64, levels, used []int32) (next []uint64, nested bool) {
+	for from := 0; from < len(pairs); {
+		to, level := from, int32(-1)
+		for ; to < len(pairs) && pairs[to]>>32 == pairs[from]>>32; to++ {
+			if l := levels[uint32(pairs[to])]; l >= 0 && level >= 0 && l != level {
+				return nil, false
+			} else if l >= 0 {
+				level = l
+			}
+		}
+		for _, pair := range pairs[from:to] {
+			if c := uint32(pair); level >= 0 && levels[c] < 0 {
+				next = append(next, uint64(level)<<32|uint64(c))
+			}
+		}
+		from = to
+	}
+	for _, pair := range f.apart {
+		if a, c := pair>>32, uint32(pair); levels[a] >= 0 && levels[c] < 0 && used[c] < 0 {
+			next = append(next, uint64(levels[a])<<32|uint64(c))
+		}
+	}
+	return once(next), true
+}
+
+// cells are those of all heads by the places of a pattern; none without.
+func (f *Finder) cells(heads [][]credence.LevelRun, pairs [][]uint64, places *Pattern) linop.CSR {
+	out := linop.CSR{Cols: f.weights, Start: []int{0}}
+	for t, runs := range heads {
+		k := 0
+		for g := range runs[0].Levels {
+			from := len(out.Index)
+			for ; k < len(pairs[t]) && int(pairs[t][k]>>32) == g; k++ {
+				out.Index = append(out.Index, places.place[f.dense+int(uint32(pairs[t][k]))])
+			}
+			slices.Sort(out.Index[from:])
+			out.Start = append(out.Start, len(out.Index))
+		}
+		out.Rows += runs[0].Levels
+	}
+	return out
+}

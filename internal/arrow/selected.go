@@ -1,0 +1,158 @@
+package arrow
+
+import (
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// Inverse stores the numbers of A⁻¹ that the pattern has; of the leaf both triangles.
+//
+// With W of a level, V_cc of what it meets: V_gc = −L⁻ᵀ W V_cc and V_gg = L⁻ᵀ (I + W V_cc Wᵀ) L⁻¹.
+func (f *Factor) Inverse(dst []float64) {
+	p, q, size := f.p, f.p.Dense, f.p.Rest()
+	leaf := p.leafOf(dst)
+	f.ws.Pool().CholeskyInverse(size, p.leafOf(f.a), max(1, size), leaf, max(1, size))
+	for t := len(p.heads) - 1; t >= 0; t-- {
+		at := &p.heads[t]
+		if rows := at.levels * at.k; q > 0 {
+			f.ws.Pool().Gemm(false, false, rows, q, q, 1, f.a[at.dense:at.dense+rows*q], q, leaf, size, 0, dst[at.dense:at.dense+rows*q], q)
+		}
+		clear(dst[at.cells : at.cells+at.k*(p.Cells.Start[at.row+at.levels]-p.Cells.Start[at.row])])
+		f.ws.InRuns(at.levels, func(from, to int) {
+			inverse, square := make([]float64, at.k*at.k), make([]float64, at.k*at.k)
+			for g := from; g < to; g++ {
+				f.select1(dst, at, g, inverse, square)
+			}
+		})
+	}
+}
+
+// select1 stores the numbers of a level, whose dense cells are W V_cc so far, as far as dense columns go. Scratch has k² numbers.
+func (f *Factor) select1(dst []float64, at *head, g int, inverse, square []float64) {
+	p, k, q := f.p, at.k, f.p.Dense
+	w, v := p.block(f.a, at, g), p.block(dst, at, g)
+	for i, c := range w.cells { // W V_cc: sparse cells, and what they do to dense ones
+		of := f.with(dst, c)
+		own, sum := w.sparse[i*k:(i+1)*k], v.sparse[i*k:(i+1)*k]
+		for r, by := range own {
+			kernel.Axpy(by, of.dense, v.dense[r*q:(r+1)*q])
+			if q > 0 {
+				sum[r] += kernel.Dot(of.dense, w.dense[r*q:(r+1)*q])
+			}
+		}
+		for j := i; j < len(w.cells); j++ {
+			x := of.at(w.cells[j])
+			for r := range k {
+				sum[r] += x * w.sparse[j*k+r]
+				if j > i {
+					v.sparse[j*k+r] += x * own[r]
+				}
+			}
+		}
+	}
+	for r := range k { // I + W V_cc Wᵀ
+		for c := range r + 1 {
+			sum := 0.0
+			if q > 0 {
+				sum = kernel.Dot(v.dense[r*q:(r+1)*q], w.dense[c*q:(c+1)*q])
+			}
+			for i := range w.cells {
+				sum += v.sparse[i*k+r] * w.sparse[i*k+c]
+			}
+			square[r*k+c], square[c*k+r] = sum, sum
+		}
+		square[r*k+r]++
+	}
+	clear(inverse)
+	for r := range k {
+		inverse[r*k+r] = 1
+	}
+	forward(w.own, inverse, k, k) // L⁻¹
+	backward(w.own, square, k, k) // L⁻ᵀ(I + …)
+	at2 := 0
+	for r := range k {
+		for c := range r + 1 {
+			sum := 0.0
+			for l := range k {
+				sum += square[r*k+l] * inverse[l*k+c]
+			}
+			v.own[at2+c] = sum
+		}
+		at2 += r + 1
+	}
+	backward(w.own, v.dense, k, q)
+	kernel.Scale(-1, v.dense)
+	for i := range w.cells {
+		backward(w.own, v.sparse[i*k:(i+1)*k], k, 1)
+	}
+	kernel.Scale(-1, v.sparse)
+}
+
+// with is the part of the inverse that a place after a head has.
+type with struct {
+	f      *Factor
+	leaf   []float64 // its row of the leaf
+	dense  []float64 // with dense columns
+	t      int       // its head, -1 without
+	level  int
+	column int
+	block  block
+}
+
+func (f *Factor) with(dst []float64, place int32) with {
+	p := f.p
+	t, level, column := p.headOf(place)
+	if t < 0 {
+		row := dst[p.rest+column*p.Rest() : p.rest+(column+1)*p.Rest()]
+		return with{f: f, leaf: row, dense: row[:p.Dense], t: t}
+	}
+	b := p.block(dst, &p.heads[t], level)
+	return with{f: f, dense: b.dense[column*p.Dense : (column+1)*p.Dense], t: t, level: level, column: column, block: b}
+}
+
+// at is the number with another place, which does not come before it.
+func (w *with) at(place int32) float64 {
+	p := w.f.p
+	if w.t < 0 {
+		return w.leaf[int(place)-p.leaf]
+	}
+	if t, _, column := p.headOf(place); t == w.t {
+		return w.block.own[column*(column+1)/2+w.column]
+	}
+	k := p.heads[w.t].k
+	return w.block.sparse[w.block.at(place, k)+w.column]
+}
+
+// Covariance turns an inverse that Inverse stored into C = S A⁻¹ S.
+func (f *Factor) Covariance(dst []float64) {
+	p, q, size, s := f.p, f.p.Dense, f.p.Rest(), f.deviations
+	of := s[p.leaf:]
+	for t := range p.heads {
+		at := &p.heads[t]
+		f.ws.InRuns(at.levels, func(from, to int) {
+			for g := from; g < to; g++ {
+				b, first, next := p.block(dst, at, g), at.first+g*at.k, 0
+				for r := range at.k {
+					by := s[first+r]
+					for c := range r + 1 {
+						b.own[next+c] *= by * s[first+c]
+					}
+					next += r + 1
+					for j := range q {
+						b.dense[r*q+j] *= by * of[j]
+					}
+					for i, c := range b.cells {
+						b.sparse[i*at.k+r] *= by * s[c]
+					}
+				}
+			}
+		})
+	}
+	leaf := p.leafOf(dst)
+	f.ws.InRuns(size, func(from, to int) {
+		for i := from; i < to; i++ {
+			for j := range size {
+				leaf[i*size+j] *= of[i] * of[j]
+			}
+		}
+	})
+}
