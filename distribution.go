@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // Distribution is the predictive distribution of every row of a batch: a mixture over members,
@@ -31,6 +32,7 @@ type part struct {
 	perRow         []Predictive // of each row, where the rows state their own trials or precisions
 	mean, variance []float64    // of f, offset included
 	factor         float64      // of the variance
+	df             float64      // of a Student-t f that is one part; 0 of a normal one
 	share          float64      // probability of the part, times the total of the shares
 	// Of the first part of a component whose distribution function is in a table: how many parts it has, and their share.
 	table  knownTable
@@ -95,6 +97,42 @@ func momentsOf(l Predictive, mean, variance float64) (float64, float64) {
 		return both.PredictiveMoments(mean, variance)
 	}
 	return l.PredictiveMean(mean, variance), l.PredictiveVariance(mean, variance)
+}
+
+// latentCDF returns the probability of f up to x in row i, under the part alone.
+func (p *part) latentCDF(i int, x float64) float64 {
+	_, mean, variance := p.at(i)
+	switch {
+	case variance == 0 && x == mean:
+		return 1
+	case p.df > 0:
+		return special.StudentCDF((x-mean)/math.Sqrt(variance*(1-2/p.df)), p.df)
+	}
+	return special.NormalCDF((x - mean) / math.Sqrt(variance))
+}
+
+// MeanQuantiles stores in dst the quantiles of E[y|f] of row i, of which expected gives the increasing function of f for a likelihood. Where
+// alike, the function is that of the first likelihood for all members.
+func (d *Distribution) MeanQuantiles(dst []float64, i int, probabilities []float64, alike bool, expected func(l Likelihood, f float64) float64) {
+	first, _, _ := d.parts[0].at(i)
+	centre, variance := d.Latent(i)
+	sd := math.Sqrt(variance)
+	cdf := func(x float64) (sum float64) {
+		for k := range d.parts {
+			p, at := &d.parts[k], x
+			if l, _, _ := p.at(i); !alike && k > 0 { // the f of the part at which E y is that of the first at x
+				value := expected(first, x)
+				at = quad.Quantile(func(f float64) float64 { return 0.5 + expected(l, f) - value }, 0.5, x, sd, math.Inf(-1), math.Inf(1))
+			}
+			sum += p.share * p.latentCDF(i, at)
+		}
+		return sum / d.total
+	}
+	for k, p := range probabilities {
+		if dst[k] = expected(first, centre); sd > 0 {
+			dst[k] = expected(first, quad.Quantile(cdf, p, centre+sd*special.NormalQuantile(p), sd/8, math.Inf(-1), math.Inf(1)))
+		}
+	}
 }
 
 // LogDensity returns the logarithm of the predictive density of y in row i: the

@@ -78,6 +78,10 @@ func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) e
 		member.latents(ws, memory, &dst.phi, rows, before, last)
 		before, last = member, memory
 		next += len(memory)
+		df := 0.0
+		if t, ok := member.Posterior.(LatentDF); ok && len(scales) == 1 && !isNormal(t.LatentDF()) {
+			df = t.LatentDF()
+		}
 		var table knownTable
 		if perRow == nil {
 			table = dst.tables.table(likelihood, member.Posterior, scales)
@@ -86,7 +90,7 @@ func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) e
 			for k, scale := range scales {
 				p := part{
 					likelihood: likelihood, perRow: perRow, mean: memory[:n], variance: memory[n : 2*n],
-					factor: scale.Factor, share: share * scale.Weight,
+					factor: scale.Factor, share: share * scale.Weight, df: df,
 				}
 				if k == 0 {
 					p.table, p.scales, p.whole = table, len(scales), share

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -21,6 +22,7 @@ const MostSamples = 10_000
 // upper end of the interval, the probability of the positive class or of each grade, the median under
 // [score.Options].Original, and what is asked for here.
 type Answers struct {
+	Mean    bool   // mean_lower and mean_upper, the interval of E y
 	Latent  bool   // f_mean and f_sd, of the value before the link
 	Density bool   // log_density of the target, where the files have targets
 	Samples int    // draws of the target, up to MostSamples
@@ -50,6 +52,9 @@ func (a Answers) columns(f *File) []string {
 	if f.scorer.Original() {
 		names = append(names, "median")
 	}
+	if a.Mean {
+		names = append(names, "mean_lower", "mean_upper")
+	}
 	if a.Latent {
 		names = append(names, "f_mean", "f_sd")
 	}
@@ -63,7 +68,7 @@ func (a Answers) columns(f *File) []string {
 }
 
 // appendTo appends what is written of row i, in the order of the columns.
-func (a Answers) appendTo(row []float64, rows *score.Rows, i int) ([]float64, error) {
+func (a Answers) appendTo(row []float64, rows *score.Rows, i int, means [2][]float64) ([]float64, error) {
 	p := rows.Predict(i)
 	row = append(row, p.Mean, p.SD, p.Lower, p.Upper)
 	if rows.Scorer().Binary() {
@@ -73,6 +78,9 @@ func (a Answers) appendTo(row []float64, rows *score.Rows, i int) ([]float64, er
 	}
 	if rows.Scorer().Original() {
 		row = append(row, p.Median)
+	}
+	if a.Mean {
+		row = append(row, means[0][i], means[1][i])
 	}
 	if a.Latent {
 		mean, variance := rows.Latent(i)
@@ -120,11 +128,17 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 	err = f.Each(ctx, func(rows *score.Rows) error {
 		n, width := rows.Len(), len(names)
 		total += n
+		var means [2][]float64
+		if a.Mean {
+			if means[0], means[1], err = rows.MeanIntervals(); err != nil {
+				return err
+			}
+		}
 		cells, failed := make([]float64, n*width), make([]error, n)
 		rows.Each(func(i int) {
 			row := cells[i*width : i*width : (i+1)*width]
 			if !rows.Lacks(i) {
-				_, failed[i] = a.appendTo(row, rows, i)
+				_, failed[i] = a.appendTo(row, rows, i, means)
 				return
 			}
 			for range width {
@@ -150,6 +164,77 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 		err = out.Close()
 	}
 	return total, err
+}
+
+// mostCells is the largest number of numbers that draws of rows are held in before they are written: half a gigabyte.
+const mostCells = 1 << 26
+
+// WriteDraws writes draws of a posterior to w, one a row, as a table of the format that the extension of path names, see [output.New]: behind
+// .chain, .iteration and .draw, which R's posterior and ArviZ know, the weights and parameters of [score.Draws.Parameters] or, with a file, f[1],
+// mean[1] and y[1] of its first row, and so on. It returns the number of columns behind those three, and the blocks that are left out.
+func WriteDraws(ctx context.Context, w io.Writer, path string, draws *score.Draws, f *File) (columns int, left []string, err error) {
+	if draws == nil {
+		return 0, nil, errors.New("there are no draws: make them by score.Scorer.Draw")
+	}
+	var names []string
+	var values []float64 // draws × names
+	if f == nil {
+		names, values, left, err = draws.Parameters()
+	} else {
+		names, values, err = f.draw(ctx, draws)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	list := []output.Column{{Name: ".chain"}, {Name: ".iteration"}, {Name: ".draw"}}
+	for _, name := range names {
+		list = append(list, output.Column{Name: name})
+	}
+	out, err := output.New(w, path, list)
+	if err != nil {
+		return 0, nil, err
+	}
+	cells := make([]float64, 0, len(list))
+	for s := range draws.Count {
+		cells = append(append(cells[:0], 1, float64(s+1), float64(s+1)), values[s*len(names):(s+1)*len(names)]...)
+		if err := out.Write(nil, cells); err != nil {
+			return 0, nil, err
+		}
+	}
+	return len(names), left, out.Close()
+}
+
+// draw returns draws of all rows, and the names of their columns.
+func (f *File) draw(ctx context.Context, draws *score.Draws) (names []string, values []float64, err error) {
+	var parts [3][]float64 // rows × draws
+	total := 0
+	err = f.Each(ctx, func(rows *score.Rows) error {
+		if total += rows.Len(); 3*total*draws.Count > mostCells {
+			return fmt.Errorf("%d draws of more than %d rows are more than memory should hold: give fewer rows or ask for fewer draws; predict --samples writes draws of y of any number of rows", draws.Count, mostCells/3/draws.Count)
+		}
+		f, mean, y, err := draws.Rows(rows)
+		for k, part := range [3][]float64{f, mean, y} {
+			parts[k] = append(parts[k], part...)
+		}
+		for i := rows.First(); err == nil && i < total; i++ {
+			for _, name := range [3]string{"f", "mean", "y"} {
+				names = append(names, fmt.Sprintf("%s[%d]", name, i+1))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	values = make([]float64, 0, 3*total*draws.Count)
+	for s := range draws.Count {
+		for i := range total {
+			for _, part := range parts {
+				values = append(values, part[i*draws.Count+s])
+			}
+		}
+	}
+	return names, values, nil
 }
 
 // WriteTerms writes weights to w, with exponentials and inclusions where there are any, as a table of the format that

@@ -6,13 +6,13 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
-	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/score"
 )
 
 // curve is E[y|f], in the target's own values.
 type curve struct {
+	scorer   *score.Scorer
 	family   credence.Predictive
 	grades   []float64 // values of an ordinal target
 	identity bool
@@ -27,7 +27,7 @@ func newCurve(scorer *score.Scorer, link bool) (*curve, error) {
 	if !ok {
 		return nil, fmt.Errorf("likelihood %T has no predictive distribution: give it the methods of credence.Predictive", l)
 	}
-	c := &curve{family: family, grades: scorer.Grades()}
+	c := &curve{scorer: scorer, family: family, grades: scorer.Grades()}
 	of, _ := likelihood.Describe(l)
 	c.identity = link || of == likelihood.Identity && c.grades == nil
 	c.log = !link && of == likelihood.Log
@@ -66,17 +66,7 @@ func (c *curve) each(f []float64) {
 }
 
 // at returns E[y|f].
-func (c *curve) at(f float64) float64 {
-	ordinal, ok := c.family.(likelihood.Ordinal)
-	if !ok || c.grades == nil {
-		return c.family.Mean(f)
-	}
-	sum := c.grades[0]
-	for k, cut := range ordinal.Cutpoints.Values {
-		sum += (c.grades[k+1] - c.grades[k]) * special.Sigmoid(f-cut)
-	}
-	return sum
-}
+func (c *curve) at(f float64) float64 { return c.scorer.Expected(c.family, f) }
 
 // expected returns E y where f ~ N(mean, variance).
 func (c *curve) expected(mean, variance float64) float64 {

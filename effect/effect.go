@@ -203,16 +203,9 @@ func (r *runner) compute(ctx context.Context, how method) (list []*quantity, err
 	return list, r.pass(ctx, run, flush)
 }
 
-// draw draws the weights, after one row has told the shape of the designs.
+// draw draws the weights.
 func (r *runner) draw() (err error) {
-	r.table.changes = nil
-	if err := r.bound.Read(&r.batch, 0, min(1, r.table.Rows())); err != nil {
-		return err
-	}
-	for _, m := range r.members {
-		m.Model.Features.Transform(r.ws, &m.phi, &r.batch)
-	}
-	r.total, err = drawMembers(r.ws, r.scorer.Fitted(), r.members, r.options.Draws, r.options.Seed)
+	r.total, err = drawMembers(r.scorer, r.members, r.options.Draws, r.options.Seed)
 	return err
 }
 

@@ -162,6 +162,9 @@ func (r *runner) state(k, first, count int) error {
 	}
 	from := 0
 	for place, m := range r.members {
+		if r.method == draws && m.count == 0 {
+			continue
+		}
 		m.Model.Features.Transform(r.ws, &m.phi, &r.batch)
 		if r.method == draws {
 			r.addDraws(k, m, from, count)

@@ -83,6 +83,16 @@ func (l Gaussian) Sample(rng *rand.Rand, f float64) float64 {
 	return f + math.Sqrt(l.noise())*rng.NormFloat64()
 }
 
+// Draw returns the family at a draw of the noise variance: one of that distribution, of mean NoiseVariance, whose mixture of normal
+// distributions is Student-t with PredictiveDF; itself without.
+func (l Gaussian) Draw(rng *rand.Rand) Gaussian {
+	if !l.StudentPredictive() {
+		return l
+	}
+	half := l.PredictiveDF / 2
+	return Gaussian{NoiseVariance: l.NoiseVariance.At(l.noise() * (half - 1) / drawGamma(rng, half))}
+}
+
 // ExpectedLogDensity returns log N(y|mean, v) − variance/2v and its derivatives.
 func (l Gaussian) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
 	v := l.noise()

@@ -164,10 +164,7 @@ func memberMoments(member *credence.Member, t *linop.CSR, mean, variance []float
 
 // design returns rows of t as the rows of a design with the columns of features.
 func design(features credence.Features, t *linop.CSR, rows []int) *credence.Design {
-	dense := t.Cols
-	if shape, ok := features.(interface{ DenseWeights() int }); ok {
-		dense = shape.DenseWeights()
-	}
+	dense := denseWeights(features)
 	phi := new(credence.Design)
 	phi.Dense.Reshape(len(rows), dense)
 	clear(phi.Dense.Data)

@@ -25,6 +25,7 @@ type Rows struct {
 	keys   *Keys        // that the rows came from, of a model that was learned online
 	// momentless counts the rows so far whose mean or variance is beyond all numbers, and whose interval is not.
 	momentless int
+	drawn      *Draws // that intervals of the mean are read from, where they are
 }
 
 // NewRows returns room for rows that [Rows.Score] fills.

@@ -50,6 +50,7 @@ The target is predicted as the formula has it: log(price) for "log(price) ~ .".
 	f := cmd.Flags()
 	f.Float64Var(&flags.interval, "interval", 0.9, "probability of the interval from lower to upper")
 	f.BoolVar(&flags.original, "original", false, "predict the target's own column, price of log(price), with its median")
+	f.BoolVar(&flags.Mean, "mean-interval", false, "add mean_lower and mean_upper, the interval of the mean, E y, which is narrower than that of y")
 	f.BoolVar(&flags.Latent, "latent", false, "add f_mean and f_sd, of the latent value before the link")
 	f.BoolVar(&flags.Density, "density", false, "add log_density of the target, empty in rows that have none, left out where the data have no target")
 	f.IntVar(&flags.Samples, "samples", 0, "add this many draws of the target, sample_1 and so on")

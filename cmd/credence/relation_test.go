@@ -81,6 +81,8 @@ func (c *commandLine) run() error {
 	switch j.Command {
 	case "predict":
 		return c.predict(model)
+	case "draws":
+		return c.draws(model)
 	case "evaluate", "effects":
 		return score("", j.Command, append([]string{model, "DATA"}, flags...)...)
 	case "inspect":
@@ -309,6 +311,29 @@ func (c *commandLine) predict(model string) error {
 	return c.answer.CSV(out, j.Probe)
 }
 
+// draws adds f, E y and y of the probe under every draw, as samples of each row.
+func (c *commandLine) draws(model string) error {
+	args := slices.DeleteFunc(slices.Concat([]string{"draws", model, "DATA"}, c.job.Flags, c.running()), func(a string) bool { return a == "--json" })
+	out, err := c.invoke(c.data("probe", c.job.Probe), args)
+	if err != nil {
+		return err
+	}
+	names, cells := []string{}, make([][]string, c.job.Probe.Rows())
+	for s, line := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
+		for k, cell := range strings.Split(line, ",")[3:] {
+			if k < 3 {
+				names = append(names, fmt.Sprintf("sample_%d", 3*s+k+1))
+			}
+			cells[k/3] = append(cells[k/3], cell)
+		}
+	}
+	text := strings.Join(names, ",")
+	for _, row := range cells {
+		text += "\n" + strings.Join(row, ",")
+	}
+	return c.answer.CSV(text+"\n", c.job.Probe)
+}
+
 // rank adds the scores of the probe, which is the pool, and each row's place among those that were picked.
 func (c *commandLine) rank(model string) error {
 	out, err := c.invoke(c.data("pool", c.job.Probe), slices.Concat([]string{"active", "rank", model, "DATA"}, c.job.Flags, c.running()))
@@ -487,7 +512,7 @@ func commandSubjects() []relation.Subject {
 	job := func(command, target, family, prior, engine string, flags ...string) relation.Job {
 		j := relation.Job{Command: command, Rows: small, Flags: flags,
 			Options: fit.Options{Formula: target + columns, Family: family, Prior: prior, Engine: engine, Seed: 3}}
-		if command == "fit" || command == "select" || command == "predict" || command == "stream" {
+		if command == "fit" || command == "select" || command == "predict" || command == "draws" || command == "stream" {
 			j.Probe = probe
 		}
 		return j
@@ -497,7 +522,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "fit", Job: job("fit", "y", "gaussian", "normal", exact)},
 		{Name: "select", Job: job("select", "y", "gaussian", "spikeslab", "ep(tolerance=1e-9)", "--path=always", "--moments")},
 		{Name: "select, by draws", Job: job("select", "y", "gaussian", "spikeslab", "ep(tolerance=1e-9)", "--path=never", "--null-check", "2", "--bootstrap", "3", "--check", "3")},
-		{Name: "predict", Job: job("predict", "count", "poisson", "normal", svi, "--interval", "0.8")},
+		{Name: "predict", Job: job("predict", "count", "poisson", "normal", svi, "--interval", "0.8", "--mean-interval")},
 		{Name: "predict many rows", Job: job("predict", "y", "gaussian", "normal", exact)},
 		{Name: "predict by a stream", Job: job("predict", "b", "", "", "")},
 		{Name: "evaluate", Job: job("evaluate", "y", "gaussian", "normal", exact)},
@@ -507,6 +532,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "evaluate trials", Job: job("evaluate", "hits", "binomial(trials=n)", "normal", svi)},
 		{Name: "evaluate left out", Job: job("evaluate", "count", "negbinomial", "normal", svi, "--loo")},
 		{Name: "inspect", Job: job("inspect", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
+		{Name: "draws", Job: job("draws", "y", "gaussian", "normal", exact, "-n", "4")},
 		{Name: "effects", Job: job("effects", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
 		{Name: "effects by draws", Job: job("effects", "count", "poisson", "normal", svi, "--slopes", "x", "--by", "city")},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
@@ -542,6 +568,8 @@ func commandSubjects() []relation.Subject {
 			s.Not = []string{"trials"} // whose relation is that of scored rows
 		case "select":
 			j.Options.Formula += " + u"
+		case "draws":
+			s.Not = []string{"row alone"} // whose answers are those without draws
 		case "select, by draws":
 			s.Not = []string{"resume"} // what is drawn comes after what is fitted
 		case "predict many rows":
@@ -580,6 +608,8 @@ var commandExempt = []relation.Exempt{
 	{Relation: "weight*", Subject: "simulate", Reason: "pools and tests are drawn from rows, whatever their weights"},
 	{Relation: "order of rows", Subject: "simulate", Reason: "pools and tests are drawn from rows by their places"},
 	{Relation: "order of columns", Subject: "effects by draws", Reason: "weights are drawn in their order"},
+	{Relation: "order of columns", Subject: "draws", Reason: "weights are drawn in their order"},
+	{Relation: "sign of a column", Subject: "draws", Reason: "a weight of the other sign is drawn by the same random number"},
 	{Relation: "sign of a column", Subject: "effects by draws", Reason: "a weight of the other sign is drawn by the same random number"},
 	{Relation: "weight[s ]*[ =]*", Subject: "select, by draws", Place: "check.*", Reason: "folds, samples and permutations are of rows"},
 	{Relation: "weight 0 = no row", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},

@@ -47,7 +47,7 @@ import (
 // doors are the functions that a program calls and that return an error, by package and name. Those whose zero
 // arguments mean something, as an option left out, say so.
 var doors = map[string]any{
-	"apply.Load": apply.Load, "effect.Of": effect.Of, "posterior.NewSampler": posterior.NewSampler, "score.DrawFamily": score.DrawFamily,
+	"apply.Load": apply.Load, "apply.WriteDraws": apply.WriteDraws, "effect.Of": effect.Of, "posterior.NewSampler": posterior.NewSampler, "score.DrawFamily": score.DrawFamily,
 	"criticism.Of": criticism.Of, "rowcache.NewReader": rowcache.NewReader,
 	"active.NewScorer": active.NewScorer, "active.Simulate": active.Simulate, "rank.File": rank.File,
 	"apply.Open":      apply.Open,
