@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -102,12 +103,8 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 
 // transform returns the frame's function of that name.
 func transform(name string) (frame.Function, bool) {
-	for _, f := range frame.Functions() {
-		if string(f) == name {
-			return f, true
-		}
-	}
-	return "", false
+	_, known := frame.Function(name).Known()
+	return frame.Function(name), known
 }
 
 // level compiles what is taken as levels: the cells of a column, which is itself where it is a category and otherwise
@@ -155,8 +152,20 @@ func (c *compiler) expressionIn(source string, e spec.Expr) (frame.Expr, credenc
 		if err := a.Finish(); err != nil {
 			return frame.Expr{}, 0, err
 		}
-		if len(args) != 1 {
+		count, _ := f.Known()
+		if count == 0 && len(args) != 1 {
 			return frame.Expr{}, 0, spec.Errorf(source, e, "%s takes one column, not %d", e.Name, len(args)).WithRemedy("write %s(x)", e.Name)
+		}
+		if len(args) != 1+count {
+			return frame.Expr{}, 0, spec.Errorf(source, e, "%s takes a column and %d numbers", e.Name, count).WithRemedy("write such as clip(x, 0, 10)")
+		}
+		var numbers [2]float64
+		for k, arg := range args[1:] {
+			n, ok := arg.(spec.Number)
+			if !ok {
+				return frame.Expr{}, 0, spec.Errorf(source, arg, "%s is not a number", spec.Clip(arg.String())).WithRemedy("write such as clip(x, 0, 10)")
+			}
+			numbers[k] = n.Value
 		}
 		inner, kind, err := c.expressionIn(source, args[0])
 		if err != nil {
@@ -170,7 +179,11 @@ func (c *compiler) expressionIn(source string, e spec.Expr) (frame.Expr, credenc
 			return frame.Expr{}, 0, spec.Errorf(source, args[0], "%s is not a date, and %s is a part of one", args[0], e.Name).
 				WithRemedy("declare what holds dates with --types %s=date", args[0])
 		}
-		return inner.With(f), credence.Numeric, nil
+		x, wrong := inner.WithNumbers(f, numbers[0], numbers[1])
+		if wrong != nil {
+			return frame.Expr{}, 0, spec.Errorf(source, e, "%v", wrong)
+		}
+		return x, credence.Numeric, nil
 	case spec.Dot:
 		return frame.Expr{}, 0, spec.Errorf(source, e, "one column is needed here, not every other").WithRemedy("name it")
 	case spec.Text:
@@ -200,7 +213,7 @@ func key(e frame.Expr) string {
 		text.WriteString("\x00\x00\x00")
 	}
 	for _, step := range e.Steps {
-		text.WriteString("\x00" + string(step.Function))
+		fmt.Fprintf(&text, "\x00%s %g %g", step.Function, step.At, step.To)
 	}
 	return text.String()
 }

@@ -115,6 +115,7 @@ func compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan
 	if c.open {
 		c.schema, c.dot = &credence.Schema{}, unknownColumns()
 	}
+	c.formula = plain(c.formula)
 	c.index = c.schema.Places()
 	for j := range c.schema.Columns { // a column may be there by its texts alone
 		if name, text := credence.CutText(c.schema.Columns[j].Name); text && c.dense(name) < 0 {

@@ -25,7 +25,7 @@ var pieces = []string{
 
 // randomFormula is a text that is more often right than random pieces would be.
 func randomFormula(rng *rand.Rand) string {
-	columns := []string{"price", "lat", "lon", "rooms", "new", "zip", "type", "x1", "x3", ".", "log(rooms)", "scale(lat)", "onehot(zip)"}
+	columns := []string{"price", "lat", "lon", "rooms", "new", "zip", "type", "x1", "x3", ".", "log(rooms)", "scale(lat)", "onehot(zip)", "I(lat^2)", "rooms > 3", "clip(lon, -1, 2)", "factor(type)"}
 	column := func() string { return columns[rng.IntN(len(columns))] }
 	list := func() string {
 		names := make([]string, 1+rng.IntN(3))

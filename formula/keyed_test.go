@@ -65,6 +65,8 @@ func TestKeyedPlans(t *testing.T) {
 		{"click ~ 0 + log(price) + poly(price, 2) + onehot(late)", "0 log(price) price price^2 late/level"},
 		{"click ~ . - w - seen + hash(site)", "price ad new late site/level"},
 		{"click ~ onehot(hour(seen)) + hash(month(seen)) + hour(seen)", "hour(seen) hour(seen)/level month(seen)/level"},
+		{"click ~ price^2 + (price > 3):late + factor(site) + log1p(clip(price, 0, 9))", "square(price) log1p(clip(price, 0, 9)) (price > 3):late site/level"},
+		{"click ~ onehot(day(seen)) + yearday(seen)", "yearday(seen) day(seen)/level"},
 		{"click ~ hash(site):price", "price:site/level"},
 		{"click ~ hash(site)*price + hash(site)", "price site/level price:site/level"},
 		{"click ~ hash(site) + hash(site)*price", "price site/level price:site/level"},

@@ -104,9 +104,14 @@ func functions() []Function {
 		{Name: "offset", About: "a known part of f"},
 		{Name: "weight", About: "the row counts so many times"},
 		{Name: "precision", About: "the dispersion of the row is divided by this"},
-		{Name: "log"}, {Name: "sqrt"}, {Name: "exp"}, {Name: "square"},
+		{Name: "log"}, {Name: "log1p", About: "log(1 + x)"}, {Name: "sqrt"}, {Name: "exp"}, {Name: "expm1", About: "exp(x) - 1"},
+		{Name: "square", About: "x^2; whole powers up to x^20 are written so"},
+		{Name: "abs"}, {Name: "sign", About: "1, 0 or -1"},
+		{Name: "clip", About: "held between two numbers: clip(x, 0, 10); a comparison with a number is 1 or 0: (x > 3)"},
 		{Name: "center", About: "less the mean of training"},
 		{Name: "scale", About: "less the mean, over the standard deviation"},
+		{Name: "year"}, {Name: "month"}, {Name: "day", About: "of the month, 1 to 31"}, {Name: "weekday", About: "1 for Monday to 7"},
+		{Name: "yearday", About: "1 to 366"}, {Name: "hour"},
 	}
 }
 
@@ -150,7 +155,8 @@ func known(name string) bool {
 
 // elsewhere holds functions of formulas in R and patsy, with what they are called here.
 var elsewhere = map[string]string{
-	"factor": "onehot(%s)", "C": "onehot(%s)", "I": "square(x), or a column made before", "mo": "onehot(%s), a weight for every level", "te": "rbf(%s)", "ti": "rbf(%s)",
+	"factor": "onehot(%s)", "C": "onehot(%s)",
+	"I": "x^2 or (x > 3) as they are; a sum or product of columns is a column of its own", "ifelse": "a comparison times a column, such as (x > 3):z", "lag": "a column made before, because rows have no order here", "mo": "onehot(%s), a weight for every level", "te": "rbf(%s)", "ti": "rbf(%s)",
 	"spline": "s(%s)", "ns": "s(%s)", "bs": "s(%s)", "cr": "s(%s)", "cc": "s(%s, period=…), which states after how much of the column the curve repeats",
 	"Surv": "event ~ … + offset(log(time)) with --family poisson, of events 0 and 1, for a constant hazard: censored times have no family of their own",
 }
@@ -293,4 +299,43 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 		return nil, false, nil, c.formula.Errorf(call, "%s is left with no column of numbers", call.Name).WithRemedy("name one")
 	}
 	return inputs, segment, without, nil
+}
+
+// plain writes words of R as those that the language has: factor(c) and C(c) as onehot(c), and I(…) as what it holds.
+func plain(f spec.Formula) spec.Formula {
+	if f.Target != nil {
+		f.Target = plainExpr(f.Target)
+	}
+	f.Terms = slices.Clone(f.Terms)
+	for i := range f.Terms {
+		f.Terms[i].Expr = plainExpr(f.Terms[i].Expr)
+	}
+	return f
+}
+
+func plainExpr(e spec.Expr) spec.Expr {
+	switch e := e.(type) {
+	case spec.Binary:
+		e.Left, e.Right = plainExpr(e.Left), plainExpr(e.Right)
+		return e
+	case spec.Call:
+		e.Args = slices.Clone(e.Args)
+		for i := range e.Args {
+			e.Args[i] = plainExpr(e.Args[i])
+		}
+		if len(e.Args) != 1 || len(e.Named) > 0 {
+			return e
+		}
+		switch inner := e.Args[0].(type) {
+		case spec.Column, spec.Call:
+			if e.Name == "I" {
+				return inner
+			}
+		}
+		if e.Name == "factor" || e.Name == "C" {
+			e.Name = "onehot"
+		}
+		return e
+	}
+	return e
 }

@@ -16,7 +16,7 @@ func TestPartsOfDates(t *testing.T) {
 		if weekday == 0 {
 			weekday = 7
 		}
-		for f, want := range map[Function]float64{Year: float64(at.Year()), Month: float64(at.Month()), Weekday: weekday, Hour: float64(at.Hour())} {
+		for f, want := range map[Function]float64{Year: float64(at.Year()), Month: float64(at.Month()), Weekday: weekday, Hour: float64(at.Hour()), Day: float64(at.Day()), Yearday: float64(at.YearDay())} {
 			if got, err := Column("t").With(f).Apply(days); err != nil || got != want {
 				t.Fatalf("%s of %v is %v (%v), want %v", f, at, got, err, want)
 			}

@@ -5,7 +5,7 @@
 //
 // A [Plan] says which expressions a formula needs: inputs, a target, offsets, a
 // weight and trials. An expression ([Expr]) is one column under a chain of
-// log, sqrt, exp, square, center and scale. [Fit] reads the training table
+// log, log1p, sqrt, exp, expm1, square, abs, sign, clip, center and scale, powers and comparisons. [Fit] reads the training table
 // and fixes every statistic: what center and scale subtract and divide by, the
 // centring and scaling of the inputs, the levels of categories, what fills a
 // missing value, and which class of the target counts as 1. The result, a

@@ -5,41 +5,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/special"
 )
-
-// Function is a transform of one number.
-type Function string
-
-// The transforms. Center subtracts the mean of the training rows; Scale
-// subtracts it and divides by the standard deviation (by 1 if that is 0).
-const (
-	Log    Function = "log"
-	Sqrt   Function = "sqrt"
-	Exp    Function = "exp"
-	Square Function = "square"
-	Center Function = "center"
-	Scale  Function = "scale"
-)
-
-// Functions returns the transforms in the order in which messages list them.
-func Functions() []Function {
-	return []Function{Log, Sqrt, Exp, Square, Center, Scale, Year, Month, Weekday, Hour}
-}
-
-// learned reports whether the function needs training statistics.
-func (f Function) learned() bool { return f == Center || f == Scale }
-
-// Step is one transform of a chain. Mean and SD are the training statistics of
-// Center and Scale, set by [Fit].
-type Step struct {
-	Function Function `json:"function"`
-	Mean     float64  `json:"mean,omitempty"`
-	SD       float64  `json:"sd,omitempty"`
-}
 
 // Expr is a column of a table under a chain of transforms, innermost first, or
 // without a column the constant Value.
@@ -60,12 +28,25 @@ func Column(name string) Expr { return Expr{Column: name} }
 // Constant returns the expression that is the same number in every row.
 func Constant(value float64) Expr { return Expr{Value: value} }
 
-// With returns e under a further transform.
+// With returns e under a further transform, which takes no numbers.
 func (e Expr) With(f Function) Expr {
-	steps := make([]Step, len(e.Steps), len(e.Steps)+1)
-	copy(steps, e.Steps)
-	e.Steps = append(steps, Step{Function: f})
+	e.Steps = append(slices.Clip(e.Steps), Step{Function: f})
 	return e
+}
+
+// WithNumbers returns e under a further transform: a power, a comparison with the number at, or Clip to [at, to]. A power of 2 is
+// [Square]. It refuses numbers that the transform cannot take.
+func (e Expr) WithNumbers(f Function, at, to float64) (Expr, error) {
+	if f == Power && at == 2 {
+		f, at = Square, 0
+	}
+	e = e.With(f)
+	step := &e.Steps[len(e.Steps)-1]
+	step.At, step.To = at, to
+	if wrong := step.invalid(); wrong != "" {
+		return e, fmt.Errorf("%s: %s", e, wrong)
+	}
+	return e, nil
 }
 
 // AsLevel returns e as a level.
@@ -93,7 +74,7 @@ func (e Expr) prefix(count int) string {
 		text = number(e.Value)
 	}
 	for _, step := range e.Steps[:count] {
-		text = string(step.Function) + "(" + text + ")"
+		text = step.text(text)
 	}
 	return text
 }
@@ -136,7 +117,7 @@ func (e Expr) Apply(v float64) (float64, error) {
 // ValidateRow refuses an expression whose value does not depend on one row alone.
 func (e Expr) ValidateRow() error {
 	for _, step := range e.Steps {
-		if !slices.Contains(Functions(), step.Function) || step.Function.learned() {
+		if _, known := step.Function.Known(); !known || step.Function.learned() {
 			return fmt.Errorf("%s: %s does not act on one row alone: use log, sqrt, exp or square", e, step.Function)
 		}
 	}
@@ -161,9 +142,11 @@ func (e Expr) apply(values []float64, count int) *cellError {
 		switch step.Function {
 		case Log:
 			message += "and log needs a number above 0"
+		case Log1p:
+			message += "and log1p needs a number above -1"
 		case Sqrt:
 			message += "and sqrt needs a number of at least 0"
-		case Year, Month, Weekday, Hour:
+		case Year, Month, Day, Weekday, Yearday, Hour:
 			message += "and is no day of the calendar"
 		default:
 			message += "and the result overflows"
@@ -173,80 +156,12 @@ func (e Expr) apply(values []float64, count int) *cellError {
 	return nil
 }
 
-// apply transforms values in place and returns the index of the first that it
-// cannot transform, which it leaves as it was; -1 if none.
-func (s Step) apply(values []float64) int {
-	for i, v := range values {
-		result := s.of(v)
-		if v == v && !special.Finite(result) {
-			return i
-		}
-		values[i] = result
-	}
-	return -1
-}
-
-// of is the transform of a number, which is not finite where there is none.
-func (s Step) of(v float64) float64 {
-	switch s.Function {
-	case Log:
-		return math.Log(v)
-	case Sqrt:
-		return math.Sqrt(v)
-	case Exp:
-		return math.Exp(v)
-	case Square:
-		return v * v
-	case Center:
-		return v - s.Mean
-	case Scale:
-		return (v - s.Mean) / s.SD
-	}
-	if s.Function.Part() {
-		return s.Function.part(v)
-	}
-	panic("frame: unknown function " + string(s.Function))
-}
-
-// number is the shortest text of a number.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// The parts of a date, which is a number of days since 1970-01-01 UTC: the year; the month, 1 to 12; the
-// weekday, 1 for Monday to 7 for Sunday; the hour, 0 to 23.
-const (
-	Year    Function = "year"
-	Month   Function = "month"
-	Weekday Function = "weekday"
-	Hour    Function = "hour"
-)
-
-// Part reports whether the function is a part of a date.
-func (f Function) Part() bool { return f == Year || f == Month || f == Weekday || f == Hour }
-
-// part returns a part of the date that is so many days after 1970-01-01 UTC; none of a date beyond the
-// calendar.
-func (f Function) part(days float64) float64 {
-	const farthest = 3e6 // days: eight thousand years
-	if !(math.Abs(days) < farthest) {
-		return math.NaN()
-	}
-	// Times of day are whole milliseconds; the nearest is what was written.
-	t := time.UnixMilli(int64(math.Round(days * 24 * 60 * 60 * 1000))).UTC()
-	switch f {
-	case Year:
-		return float64(t.Year())
-	case Month:
-		return float64(t.Month())
-	case Weekday:
-		return float64((t.Weekday()+6)%7 + 1)
-	}
-	return float64(t.Hour())
-}
-
 // Invertible reports whether every value of the expression has one value of its column, which grows
-// with it: true unless a square, or a part of a date, is among the transforms.
+// with it: true where log, log1p, sqrt, exp, expm1, center and scale are the only transforms.
 func (e Expr) Invertible() bool {
-	return e.Column != "" && !slices.ContainsFunc(e.Steps, func(s Step) bool { return s.Function == Square || s.Function.Part() })
+	return e.Column != "" && !slices.ContainsFunc(e.Steps, func(s Step) bool {
+		return !slices.Contains([]Function{Log, Log1p, Sqrt, Exp, Expm1, Center, Scale}, s.Function)
+	})
 }
 
 // Invert returns the value of the column at which an invertible expression is y, and the nearest value
@@ -265,33 +180,18 @@ func (e Expr) LogSlope(y float64) float64 {
 	for i := len(e.Steps) - 1; i >= 0; i-- {
 		s := e.Steps[i]
 		switch s.Function {
-		case Log: // 1/x, x = e^y
+		case Log, Log1p: // 1/x, x = e^y, and 1/(1 + x), 1 + x = e^y
 			sum -= y
 		case Sqrt: // 1/2√x
 			sum -= math.Log(2 * y)
 		case Exp:
 			sum += math.Log(y)
+		case Expm1:
+			sum += math.Log1p(y)
 		case Scale:
 			sum -= math.Log(s.SD)
 		}
 		y = s.inverse(y)
 	}
 	return sum
-}
-
-// inverse returns where the transform is y.
-func (s Step) inverse(y float64) float64 {
-	switch s.Function {
-	case Log:
-		return math.Exp(y)
-	case Sqrt:
-		return math.Max(y, 0) * math.Max(y, 0)
-	case Exp:
-		return math.Log(math.Max(y, 0))
-	case Center:
-		return y + s.Mean
-	case Scale:
-		return y*s.SD + s.Mean
-	}
-	panic("frame: " + string(s.Function) + " has no inverse")
 }

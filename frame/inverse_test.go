@@ -12,7 +12,7 @@ import (
 func TestInverse(t *testing.T) {
 	scale, centre := Step{Function: Scale, Mean: 0.4, SD: 2.5}, Step{Function: Center, Mean: -3}
 	for _, e := range []Expr{
-		Column("x"), Column("x").With(Log), Column("x").With(Sqrt), Column("x").With(Exp), Column("x").With(Exp).With(Sqrt),
+		Column("x"), Column("x").With(Log), Column("x").With(Sqrt), Column("x").With(Exp), Column("x").With(Exp).With(Sqrt), Column("x").With(Log1p), Column("x").With(Expm1), Column("x").With(Expm1).With(Log),
 		{Column: "x", Steps: []Step{{Function: Log}, scale}}, {Column: "x", Steps: []Step{centre, {Function: Log}, scale}},
 	} {
 		if !e.Invertible() {
@@ -34,6 +34,14 @@ func TestInverse(t *testing.T) {
 	}
 	if Column("x").With(Log).With(Square).Invertible() {
 		t.Error("a square has an inverse")
+	}
+	for _, f := range []Function{Abs, Sign, Clip, Power, Above, Day} {
+		if e, _ := Column("x").WithNumbers(f, 3, 4); e.Invertible() {
+			t.Errorf("%s has an inverse", e)
+		}
+	}
+	if got := Column("x").With(Expm1).Invert(-2); !math.IsInf(got, -1) {
+		t.Errorf("exp(x) − 1 = −2 is taken back to %v, want the nearest, −∞", got)
 	}
 	if got := Column("x").With(Sqrt).Invert(-1); got != 0 {
 		t.Errorf("a root of −1 is taken back to %v, want the nearest, 0", got)

@@ -106,8 +106,11 @@ func (e *Expr) validate(fitted bool) error {
 		return fmt.Errorf("frame: the constant %v is not a number", e.Value)
 	}
 	for _, step := range e.Steps {
-		if !slices.Contains(Functions(), step.Function) {
+		if _, known := step.Function.Known(); !known {
 			return fmt.Errorf("frame: there is no transform %q: use one of %v", step.Function, Functions())
+		}
+		if wrong := step.invalid(); wrong != "" {
+			return fmt.Errorf("frame: %s: %s", e, wrong)
 		}
 		if !special.Finite(step.Mean) || !special.Finite(step.SD) || fitted && step.Function == Scale && step.SD == 0 {
 			return fmt.Errorf("frame: %s has statistics of %s that no data have", e, step.Function)

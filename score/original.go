@@ -31,10 +31,10 @@ func originalOf(fitted *credence.Fitted) (*original, error) {
 	}
 	e, l := &stored.Target.Expr, fitted.Members[0].Model.Likelihood
 	if family, ok := l.(likelihood.Supported); !e.Invertible() || stored.Target.Mode != frame.Numbers || ok && family.Discrete() {
-		return nil, fmt.Errorf("predictions of %s cannot be taken back to %s: log, sqrt, exp, center and scale of a number that is no count can", e, e.Column)
+		return nil, fmt.Errorf("predictions of %s cannot be taken back to %s: log, log1p, sqrt, exp, expm1, center and scale of a number that is no count can", e, e.Column)
 	}
 	additive, ok := l.(likelihood.Additive)
-	return &original{expr: e, heavy: ok && additive.HeavyTailed() && slices.ContainsFunc(e.Steps, func(s frame.Step) bool { return s.Function == frame.Log })}, nil
+	return &original{expr: e, heavy: ok && additive.HeavyTailed() && slices.ContainsFunc(e.Steps, func(s frame.Step) bool { return s.Function == frame.Log || s.Function == frame.Log1p })}, nil
 }
 
 // moments returns mean and variance of the column from those of its transform: NaN where there are none.

@@ -83,10 +83,11 @@ type List struct {
 	Items []Expr
 }
 
-// Call is name(argument, …, key=value, …), and the whole of a spec.
+// Call is name(argument, …, key=value, …), and the whole of a spec. A power x^2 and a comparison x > 3 are calls of
+// an operator, with a number for the second argument.
 type Call struct {
 	Position
-	Name  string // a plain name
+	Name  string // a plain name, or an operator
 	Args  []Expr // positional
 	Named []Argument
 

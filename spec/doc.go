@@ -6,13 +6,15 @@
 // # Grammar
 //
 //	formula     = [ target "~" ] [ "+" | "-" ] term { ( "+" | "-" ) term }
-//	target      = column | call
+//	target      = column | call | column "^" number | column comparison number
 //	term        = product
 //	sum         = [ "+" | "-" ] product { ( "+" | "-" ) product }
 //	product     = interaction { "*" interaction }
-//	interaction = primary { ":" primary }
+//	interaction = compared { ":" compared }
+//	compared    = primary [ "^" number ] [ comparison number ]
 //	primary     = column | "." | number | call | "(" sum ")"
 //	            | text | list | file                  (only inside a call)
+//	comparison  = ">" | "<" | ">=" | "<=" | "==" | "!="
 //	call        = name "(" [ argument { "," argument } ] ")"
 //	argument    = sum | key "=" [ "~" ] sum
 //	list        = "[" [ sum { "," sum } ] "]"

@@ -25,15 +25,15 @@ func ExampleParseFormula() {
 }
 
 func ExampleError_Caret() {
-	_, err := spec.ParseFormula("price ~ rooms + size^2")
+	_, err := spec.ParseFormula("price ~ rooms + size^z")
 	var refused *spec.Error
 	if errors.As(err, &refused) {
 		fmt.Println(refused)
 		fmt.Println(refused.Caret())
 	}
 	// Output:
-	// column 21: ^ is not an operator here: write square(x) or poly(x, 2) for powers, a:b for interactions
-	// price ~ rooms + size^2
+	// column 21: a power is a number: write such as x^2
+	// price ~ rooms + size^z
 	//                     ^
 }
 

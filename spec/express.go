@@ -38,14 +38,61 @@ func (p *parser) product(in context) (Expr, *Error) {
 	return p.chain(start, left, in, (*parser).interaction, Cross)
 }
 
-// interaction reads primary { : primary }.
+// interaction reads compared { : compared }.
 func (p *parser) interaction(in context) (Expr, *Error) {
 	start := p.current.offset
-	left, err := p.primary(in)
+	left, err := p.compared(in)
 	if err != nil {
 		return nil, err
 	}
-	return p.chain(start, left, in, (*parser).primary, Interaction)
+	return p.chain(start, left, in, (*parser).compared, Interaction)
+}
+
+// compared reads primary [ ^ number ] [ comparison number ]: calls whose names are the operators.
+func (p *parser) compared(in context) (Expr, *Error) {
+	start := p.current.offset
+	e, err := p.primary(in)
+	if err == nil && p.current.is("^") {
+		e, err = p.withNumber(start, e, in)
+	}
+	if err == nil && p.current.kind == signToken && comparison(p.current.text) != "" {
+		e, err = p.withNumber(start, e, in)
+	}
+	return e, err
+}
+
+// withNumber reads an operator and the number behind it; its operand began at start.
+func (p *parser) withNumber(start int, e Expr, in context) (Expr, *Error) {
+	sign := p.advance()
+	first := p.current
+	if p.current.is("-") && p.ahead.kind == numberToken {
+		p.advance()
+	}
+	t := p.current
+	switch b, sum := e.(Binary); {
+	case t.kind == badToken:
+		return nil, t.err
+	case t.kind != numberToken && sign.text == "==" && in == inTerm && p.depth == 0:
+		return nil, p.fail(sign.at(), "== is not a formula separator").WithRemedy("write y ~ x, or x == 3 with a number")
+	case t.kind != numberToken && sign.text == "^":
+		return nil, p.fail(sign.at(), "a power is a number").WithRemedy("write such as x^2")
+	case t.kind != numberToken:
+		return nil, p.fail(sign.at(), "%s compares a column with a number", sign.text).WithRemedy("write such as x %s 3; make a column of two that are compared", sign.text)
+	case sum && sign.text == "^":
+		return nil, p.fail(between(b.Position, t.at()), "%s is no power of a column", show("("+b.String()+")^"+t.text)).WithRemedy("write (a + b)*(a + b) for a, b and their product")
+	case sum:
+		return nil, p.fail(b.Position, "%s is compared, which is not one column", show(b.String())).WithRemedy("make it a column of its own")
+	}
+	if err := p.operand(e); err != nil {
+		return nil, err
+	}
+	p.advance()
+	value := t.value
+	if first.is("-") {
+		value = -value
+	}
+	number := Number{between(first.at(), t.at()), value}
+	return Call{Position: Position{start, t.end - start}, Name: sign.text, Args: []Expr{e, number}, nested: true}, nil
 }
 
 // chain reads { op operand } behind left, which began at start, associating to the
@@ -251,6 +298,8 @@ func (p *parser) call(name token) (Call, *Error) {
 			}
 			seen[argument.Key] = true
 			c.Named = append(c.Named, argument)
+		case len(c.Args) > 0 && p.current.kind == nameToken && p.ahead.is("=="):
+			return Call{}, p.fail(p.ahead.at(), "== is not used here").WithRemedy("write %s=value with one =", p.current.text)
 		case p.current.is("~"):
 			return Call{}, p.fail(p.current.at(), "~ marks the starting guess of a named value").WithRemedy("write key=~value")
 		default:
@@ -283,11 +332,8 @@ func (p *parser) item(open token) (Expr, *Error) {
 // named reads key=value or key=~value.
 func (p *parser) named(open token) (Argument, *Error) {
 	key := p.advance()
-	equals := p.advance()
+	p.advance()
 	a := Argument{Key: key.text}
-	if p.current.is("=") {
-		return a, p.fail(between(equals.at(), p.current.at()), "== is not used here").WithRemedy("write %s=value with one =", key.text)
-	}
 	a.Guess = p.accept("~")
 	if p.current.is("~") {
 		return a, p.fail(p.current.at(), "one ~ is enough").WithRemedy("write %s=~value", key.text)

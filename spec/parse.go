@@ -204,7 +204,11 @@ func (p *parser) removable(e Expr) *Error {
 			return p.removable(e.Right)
 		}
 	case Call:
-		err := p.fail(e.Position, "only columns, interactions and the intercept can be taken out, not %s(…)", e.Name)
+		what := e.Name + "(…)"
+		if e.operator() {
+			what = e.String()
+		}
+		err := p.fail(e.Position, "only columns, interactions and the intercept can be taken out, not %s", what)
 		if len(e.Args) == 1 {
 			if c, ok := e.Args[0].(Column); ok {
 				return err.WithRemedy("write - %s, or leave the term out", c)

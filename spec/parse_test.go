@@ -252,6 +252,7 @@ func TestEveryPartOfTheLanguage(t *testing.T) {
 		"log(price) ~ . - id + rbf(lat, lon, n=400) + matern32(age) + onehot(zip) + size:rooms + offset(log(exposure))",
 		"y ~ radial(a, b, centres=5) + sigmoid(a, centres=3) + hsgp(a, b, kernel=matern52, m=[10, 10]) + weight(e)",
 		"y ~ rbf(., kind=fastfood, ard=false, lengthscale_prior=none, frequencies=@w.csv) + hash(a:b, c, bits=22)",
+		"(n > 0) ~ x^2 + (x >= -1.5) + (x < 2):city + z * (z != 0) + log(x == 3) + (x^2)^3 + (x^2 <= 4) + ((x > 3) < 1) + clip(x, 0, 5)",
 		"y ~ 0 + center(log(a)) + scale(sqrt(square(exp(b))))",
 	} {
 		if f, err := ParseFormula(text); err != nil || f.String() != text {

@@ -36,6 +36,11 @@ func (c Call) String() string {
 	return text(c)
 }
 
+// operator reports whether the call is that of an operator with a number.
+func (c Call) operator() bool {
+	return (c.Name == "^" || comparison(c.Name) != "") && len(c.Args) == 2
+}
+
 func text(n Node) string {
 	var out strings.Builder
 	write(&out, n, 0)
@@ -48,6 +53,7 @@ const (
 	bindsSum = iota + 1
 	bindsProduct
 	bindsInteraction
+	bindsPower
 	bindsAtom
 )
 
@@ -57,6 +63,14 @@ func strength(n Node) int {
 		return n.Op.strength()
 	case Negative:
 		return bindsSum
+	case Call:
+		switch {
+		case !n.operator():
+		case n.Name == "^":
+			return bindsPower
+		default: // looser than it is read, for whoever reads it
+			return bindsSum
+		}
 	}
 	return bindsAtom
 }
@@ -113,6 +127,16 @@ func write(out *strings.Builder, n Node, least int) {
 		}
 		out.WriteByte(']')
 	case Call:
+		if n.operator() {
+			least, sign := bindsPower, " "+n.Name+" "
+			if n.Name == "^" {
+				least, sign = bindsAtom, n.Name
+			}
+			write(out, n.Args[0], least)
+			out.WriteString(sign)
+			write(out, n.Args[1], 0)
+			return
+		}
 		out.WriteString(n.Name)
 		out.WriteByte('(')
 		for i, arg := range n.Args {

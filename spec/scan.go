@@ -20,7 +20,7 @@ const (
 	textToken               // text is the content
 	fileToken               // text is the path
 	dotToken
-	signToken // text is one of ( ) [ ] , = ~ + - * :
+	signToken // text is one of ( ) [ ] , = ~ + - * : ^ or of comparisons
 )
 
 type token struct {
@@ -53,9 +53,13 @@ func (s *scanner) token() token {
 	if start == len(s.source) {
 		return token{kind: endToken, offset: start, end: start}
 	}
+	if sign := comparison(s.source[start:]); sign != "" {
+		s.next += len(sign)
+		return token{kind: signToken, text: sign, offset: start, end: s.next}
+	}
 	r, size := utf8.DecodeRuneInString(s.source[start:])
 	switch {
-	case strings.ContainsRune("()[],=~+-*:", r):
+	case strings.ContainsRune("()[],=~+-*:^", r):
 		s.next += size
 		return token{kind: signToken, text: s.source[start:s.next], offset: start, end: s.next}
 	case r == '`':
@@ -71,6 +75,16 @@ func (s *scanner) token() token {
 	}
 	message, remedy := strangeCharacter(r, s.source[start:])
 	return s.bad(start, start+size, message, remedy)
+}
+
+// comparison returns the comparison that the text begins with, "" for none: <- is an arrow.
+func comparison(text string) string {
+	for _, sign := range []string{">=", "<=", "==", "!=", ">", "<"} {
+		if strings.HasPrefix(text, sign) && !strings.HasPrefix(text, "<-") {
+			return sign
+		}
+	}
+	return ""
 }
 
 func (s *scanner) bad(start, end int, message, remedy string) token {

@@ -92,11 +92,10 @@ func didYouMean(near string) string { return "did you mean " + Column{Name: near
 // languages, programming, and text that a word processor has improved. %c is the character, and
 // an empty message says only that it is unexpected.
 var strange = []struct{ characters, message, remedy string }{
-	{"^", "^ is not an operator here", "write square(x) or poly(x, 2) for powers, a:b for interactions"},
 	{"|", "| is not an operator here", "of alternatives write one; for an effect of each group write onehot(group), for slopes by group x:group"},
 	{"/", "/ is not an operator here", "write a + a:b for b within a; a ratio is a column of its own; a path is written @path, a column name with / in backquotes"},
 	{"%", "", "write 5%% as 0.05; a column name with %% goes in backquotes"},
-	{"<>!&?", "", "comparisons and conditions are columns to be made before; a column name with %c goes in backquotes"},
+	{"!&?<", "", "conditions are columns to be made before, but for comparisons with a number, such as x > 3 or x != 0; a column name with %c goes in backquotes"},
 	{";", "", "arguments are separated by commas, terms by +"},
 	{"{}", "", "group with ( ), list with [ ]"},
 	{"\\", "", "a path is written @path; inside quotes, double the quote to mean itself"},
@@ -108,7 +107,7 @@ var strange = []struct{ characters, message, remedy string }{
 	{"×·⋅∗＊", "%c is not an operator here", "write * for a product of terms, : for an interaction"},
 	{"∼～˜∽", "%c only looks like the tilde", "write the plain ~"},
 	{"∞", "", "write inf"},
-	{"²³", "", "write square(x) or poly(x, 3); a column name with %c goes in backquotes"},
+	{"²³", "", "write x^2 or poly(x, 3); a column name with %c goes in backquotes"},
 	{"…", "", "name every argument"},
 	{"\ufeff", "an invisible byte order mark stands here", "delete it"},
 	{"\ufffd", "unreadable character", "save or type the text as UTF-8"},

@@ -15,10 +15,9 @@ func (p *parser) shown(t token) string {
 
 // doubled has the remedies for operators of other languages.
 var doubled = map[string]string{
-	"**": "write square(x) or poly(x, 2) for powers",
+	"**": "write x^2 or poly(x, 2) for powers",
 	"::": "write one : for an interaction; name a column alone, without its table",
-	"--": "write one sign", "++": "write one sign", "~~": "write one ~",
-	"==": "write y ~ x", ":=": "write y ~ x",
+	"--": "write one sign", "++": "write one sign", "~~": "write one ~", ":=": "write y ~ x",
 }
 
 // noOperand words the error for a current token that starts no expression.
@@ -76,8 +75,6 @@ func (p *parser) afterTerm(hasTarget bool) *Error {
 	switch {
 	case t.kind == badToken:
 		return t.err
-	case t.is("=") && p.ahead.is("=") && p.ahead.offset == t.end:
-		return p.fail(between(t.at(), p.ahead.at()), "== is not a formula separator").WithRemedy("write y ~ x")
 	case t.is("=") && hasTarget:
 		return p.fail(t.at(), "key=value belongs inside the parentheses of a term").WithRemedy("write it such as rbf(x, n=400)")
 	}
@@ -115,9 +112,6 @@ func (p *parser) inBrackets(open token) *Error {
 		return p.fail(t.at(), "%s does not close the %s of column %d", t.text, open.text, p.column(open)).
 			WithRemedy("write %s", map[string]string{"(": ")", "[": "]"}[open.text])
 	case t.is("="):
-		if p.ahead.is("=") && p.ahead.offset == t.end {
-			return p.fail(between(t.at(), p.ahead.at()), "comparisons are not understood").WithRemedy("write key=value with one =")
-		}
 		return p.fail(t.at(), "no plain key stands before =").WithRemedy("write key=value, the key a word of letters, digits and _")
 	case t.is("~"):
 		return p.fail(t.at(), `unexpected "~"`).WithRemedy("inside parentheses a guess is written key=~value")
