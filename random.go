@@ -41,6 +41,7 @@ const (
 	LeftOutDraws     Purpose = "left out"  // parameters of a family and f, for rows that are left out; the axis
 	EffectDraws      Purpose = "effects"   // weights; twice the member, and behind it draws
 	PosteriorDraws   Purpose = "draws"     // noise variances; three times the member. Weights of unseen levels, and y; three times the row, 1 and 2 behind
+	PlotDraws        Purpose = "plot"      // where discrete targets lie; the row
 	ImagingLines     Purpose = "imaging"   // lines that are measured; 0
 )
 

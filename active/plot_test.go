@@ -30,7 +30,7 @@ func TestPlot(t *testing.T) {
 	}
 	text := first.String()
 	for pattern, want := range map[string]int{
-		`stroke-opacity="0.25"`: 8, `fill="none" [^>]*stroke-width="2"`: 4, `>all 900 labels<`: 2, `>stop<`: 2, `>information<`: 1, `>random<`: 1, `>log loss<`: 1, `2 repeats`: 1,
+		`stroke-opacity=".25"`: 8, `class="s[01]" fill="none" [^>]*stroke-width="2" stroke-linejoin`: 4, `>all 900 labels<`: 2, `>stop<`: 2, `>information<`: 1, `>random<`: 1, `>log loss<`: 1, `2 repeats<`: 2,
 	} {
 		if got := len(regexp.MustCompile(pattern).FindAllString(text, -1)); got != want {
 			t.Errorf("%s: %d times, want %d", pattern, got, want)

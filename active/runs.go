@@ -104,28 +104,32 @@ func (s *Simulation) WriteSVG(out io.Writer) error {
 		name string
 		at   func(Point) float64
 	}{{"error", func(p Point) float64 { return p.Error }}, {"log loss", func(p Point) float64 { return p.LogLoss }}} {
-		line := func(points []Point) (l chart.Line) {
+		line := func(points []Point, k int) chart.Mark {
+			m := chart.Mark{Colour: k}
 			for _, p := range points {
-				l.X, l.Y = append(l.X, float64(p.Labels)), append(l.Y, of.at(p))
+				m.X, m.Y = append(m.X, float64(p.Labels)), append(m.Y, of.at(p))
 			}
-			return l
+			return m
 		}
-		panel := chart.Panel{X: "labels", Y: of.name, Levels: []chart.Level{{Name: fmt.Sprintf("all %d labels", s.Full.Labels), At: of.at(s.Full)}}}
+		panel := chart.Panel{X: chart.Axis{Name: "labels"}, Y: chart.Axis{Name: of.name}, Rules: []chart.Rule{{Name: fmt.Sprintf("all %d labels", s.Full.Labels), At: of.at(s.Full)}}}
 		if s.Stop != nil && s.Stop.Labels > 0 {
-			panel.Marks = append(panel.Marks, chart.Level{Name: "stop", At: float64(s.Stop.Labels)})
+			panel.Rules = append(panel.Rules, chart.Rule{Name: "stop", At: float64(s.Stop.Labels), Upright: true})
 		}
-		for _, name := range names {
-			mean := line(s.Scores[name])
-			series := chart.Series{Name: string(name), X: mean.X, Y: mean.Y}
+		for k, name := range names {
 			repeats = len(s.Repeats[name])
 			for _, curve := range s.Repeats[name] {
-				series.Behind = append(series.Behind, line(curve))
+				behind := line(curve, k)
+				behind.Faint = true
+				panel.Marks = append(panel.Marks, behind)
 			}
-			panel.Series = append(panel.Series, series)
+			mean := line(s.Scores[name], k)
+			mean.Name = string(name)
+			panel.Marks = append(panel.Marks, mean)
 		}
 		picture.Panels = append(picture.Panels, panel)
 	}
 	picture.Title = fmt.Sprintf("Learning curves on rows outside the pool, %d repeats", repeats)
+	picture.Description = "Error and log loss against the number of labels, a line for each score: the mean over the repeats, which stand behind it."
 	_, err := picture.WriteTo(out)
 	return err
 }

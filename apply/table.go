@@ -54,9 +54,9 @@ func (f *File) bindTable(ctx context.Context, options Options) error {
 	return nil
 }
 
-// Load reads files for a model, which says how: the columns that the model needs, its weights where the files have them, and others. The
-// table must be closed.
-func Load(ctx context.Context, scorer *score.Scorer, paths []string, read dataset.Options, others []string) (_ *dataset.Table, _ credence.Source, err error) {
+// Load reads files for a model, which says how: the columns that the model needs, the target as targets say, its weights where the files
+// have them, and others. The table must be closed.
+func Load(ctx context.Context, scorer *score.Scorer, paths []string, read dataset.Options, targets score.Targets, others []string) (_ *dataset.Table, _ credence.Source, err error) {
 	if scorer == nil {
 		return nil, nil, errors.New("there is no scorer: make one by score.New")
 	}
@@ -73,7 +73,7 @@ func Load(ctx context.Context, scorer *score.Scorer, paths []string, read datase
 			f.table.Close()
 		}
 	}()
-	columns, err := scorer.Columns(f.table.Schema(), score.IgnoreTargets)
+	columns, err := scorer.Columns(f.table.Schema(), targets)
 	if err != nil {
 		return nil, nil, f.named(err)
 	}

@@ -3,6 +3,7 @@ package score
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/diagnose"
@@ -102,9 +103,10 @@ func normalQuantiles(count int) []float64 {
 // leastShare is the share of the variance of f that is left at known parameters of the family at the least.
 const leastShare = 0.1
 
-// leave returns the log density of the target of row i given the other rows, of weight copies of the row, and the Pareto-k̂ of the
-// importance weights 1/p(y|f, θ)^weight; slopes are those of f of the row along the axes.
-func (j *joint) leave(rows *Rows, i int, weight float64, slopes []float64) (logDensity, k float64) {
+// leaveJoint returns what the other rows tell of row i, of weight copies of the row, by the importance weights 1/p(y|f, θ)^weight; slopes
+// are those of f of the row along the axes.
+func (l *Leaver) leaveJoint(rows *Rows, i int, weight float64, slopes []float64) left {
+	j := l.joint
 	mean, variance := rows.dist.Latent(i)
 	explained, share := 0.0, 1.0 // the variance along the axes, and how much of the slopes is taken
 	for k, slope := range slopes {
@@ -113,40 +115,68 @@ func (j *joint) leave(rows *Rows, i int, weight float64, slopes []float64) (logD
 	if most := (1 - leastShare) * variance; explained > most {
 		explained, share = most, math.Sqrt(most/explained)
 	}
-	logs := make([]float64, jointDraws) // f, and then its log likelihoods
-	for s := range logs {
-		logs[s] = mean
+	f := make([]float64, jointDraws)
+	for s := range f {
+		f[s] = mean
 	}
-	kernel.Axpy(math.Sqrt(variance-explained), j.unit, logs)
+	kernel.Axpy(math.Sqrt(variance-explained), j.unit, f)
 	for k, slope := range slopes {
-		kernel.Axpy(share*slope, j.Moved[k], logs)
+		kernel.Axpy(share*slope, j.Moved[k], f)
 	}
-	for s, f := range logs {
-		logs[s] = rows.batch.LikelihoodOf(j.Likelihoods[s], i).LogDensity(rows.batch.Target[i], f)
+	y, logs := rows.batch.Target[i], make([]float64, jointDraws)
+	for s := range f {
+		logs[s] = rows.batch.LikelihoodOf(j.Likelihoods[s], i).LogDensity(y, f[s])
 	}
-	return withoutRow(logs, weight)
+	return l.without(logs, f, y, weight, func(s int) credence.Likelihood { return rows.batch.LikelihoodOf(j.Likelihoods[s], i) })
 }
 
-// withoutRow returns the log density of a row given the others, and the Pareto-k̂ of the importance weights, from its log densities
-// under draws from the posterior of all rows, of which weight are copies of it.
-func withoutRow(logs []float64, weight float64) (logDensity, k float64) {
+// pitDraws is the number of draws that the distribution function of a row given the others is an average over: it costs more than the
+// density does.
+const pitDraws = 500
+
+// without returns what the other rows tell of a row from its log densities under draws of f from the posterior of all rows, of which weight
+// are copies of it.
+func (l *Leaver) without(logs, f []float64, y, weight float64, family func(s int) credence.Likelihood) (out left) {
 	ratios := make([]float64, len(logs))
 	for s, v := range logs {
 		ratios[s] = -weight * v
 	}
-	if k = diagnose.Smooth(ratios); math.IsNaN(k) {
-		k = 0
+	if out.k = diagnose.Smooth(ratios); math.IsNaN(out.k) {
+		out.k = 0
 	}
 	kernel.Axpy(1, ratios, logs)
-	return diagnose.LogMean(logs) - diagnose.LogMean(ratios), k
+	largest := diagnose.LogMean(ratios)
+	out.logDensity = diagnose.LogMean(logs) - largest
+	if !l.pit {
+		return out
+	}
+	sum := 0.0
+	for s := 0; s < len(f); s += max(1, len(f)/pitDraws) {
+		cumulative, ok := family(s).(likelihood.Cumulative)
+		if !ok {
+			out.below, out.upTo = math.NaN(), math.NaN()
+			return out
+		}
+		share := math.Exp(ratios[s] - largest)
+		sum += share
+		upTo := cumulative.CDF(y, f[s])
+		out.upTo += share * upTo
+		if l.discrete {
+			upTo = cumulative.CDF(y-1, f[s])
+		}
+		out.below += share * upTo
+	}
+	out.below, out.upTo = out.below/sum, out.upTo/sum
+	return out
 }
 
-// leaveByDraws is leave of f ~ N(mean, variance) alone, by count draws.
-func leaveByDraws(l credence.Predictive, y, weight, mean, variance float64, count int) (logDensity, k float64) {
-	logs := normalQuantiles(count)
-	for s, u := range logs {
-		logs[s] = mean + math.Sqrt(variance)*u
+// leaveByDraws is leaveJoint of f ~ N(mean, variance) alone, by count draws.
+func (l *Leaver) leaveByDraws(family credence.Predictive, y, weight, mean, variance float64, count int) left {
+	f := normalQuantiles(count)
+	for s, u := range f {
+		f[s] = mean + math.Sqrt(variance)*u
 	}
-	likelihood.LogDensities(l, logs, y, logs)
-	return withoutRow(logs, weight)
+	logs := slices.Clone(f)
+	likelihood.LogDensities(family, logs, y, logs)
+	return l.without(logs, f, y, weight, func(int) credence.Likelihood { return family })
 }

@@ -42,8 +42,34 @@ type Leaver struct {
 	phi                credence.Design
 	slopes             []float64 // of f of each row along the axes of the family's parameters
 	logDensity, weight []float64
+	pit                bool      // keep what follows
+	k, below, upTo     []float64 // Pareto-k̂, and the probabilities below each target and up to it given the other rows
+	discrete           bool
+	draws              int // of a row and a part, at the least
 	out                metric.LeaveOneOut
 }
+
+// KeepPIT asks for [Leaver.PIT] of the rows to come, which takes a while longer, and for [Leaver.ParetoK].
+func (l *Leaver) KeepPIT() { l.pit = true }
+
+// PIT returns the probabilities below the target of row i and up to it given the other rows, which are the same for a continuous
+// target; NaN where rows cannot be left out.
+func (l *Leaver) PIT(i int) (below, upTo float64) { return l.below[i], l.upTo[i] }
+
+// ParetoK returns the Pareto-k̂ of row i, 0 where it is left out in closed form.
+func (l *Leaver) ParetoK(i int) float64 { return l.k[i] }
+
+// NotMade says why rows cannot be left out; "" where they can.
+func (l *Leaver) NotMade() string { return l.out.NotMade }
+
+// GoodK is the Pareto-k̂ up to which a row can be left out by so many draws as were taken: min(1 − 1/log₁₀ S, 0.7) for S of them
+// (Vehtari and others 2024).
+func (l *Leaver) GoodK() float64 {
+	return math.Min(1-1/math.Log10(float64(max(l.draws, 20))), diagnose.LimitK)
+}
+
+// left is what the other rows tell of a row.
+type left struct{ logDensity, k, below, upTo float64 }
 
 // NewLeaver returns a leaver of no rows yet.
 func NewLeaver(fitted *credence.Fitted) *Leaver {
@@ -84,19 +110,22 @@ func notMade(fitted *credence.Fitted) string {
 // Add takes training rows, as the formula writes the target.
 func (l *Leaver) Add(rows *Rows) (err error) {
 	n := rows.Len()
-	logs, ks := make([]float64, n), make([]float64, n)
+	all := make([]left, n)
 	if l.out.NotMade == "" {
 		if err := l.prepare(rows); err != nil {
 			return err
 		}
-		rows.Each(func(i int) { logs[i], ks[i] = l.leave(rows, i) })
+		rows.Each(func(i int) { all[i] = l.leave(rows, i) })
 	}
-	for i := range n {
-		l.logDensity, l.weight = append(l.logDensity, logs[i]), append(l.weight, rows.Weight(i))
+	for i, of := range all {
+		l.logDensity, l.weight = append(l.logDensity, of.logDensity), append(l.weight, rows.Weight(i))
+		if l.pit {
+			l.k, l.below, l.upTo = append(l.k, of.k), append(l.below, of.below), append(l.upTo, of.upTo)
+		}
 		if rows.Weight(i) == 0 {
 			continue
 		}
-		if l.out.ParetoK = math.Max(l.out.ParetoK, ks[i]); ks[i] > diagnose.LimitK {
+		if l.out.ParetoK = math.Max(l.out.ParetoK, of.k); of.k > diagnose.LimitK {
 			l.out.Unreliable++
 		}
 	}
@@ -105,8 +134,10 @@ func (l *Leaver) Add(rows *Rows) (err error) {
 
 // prepare takes what the rows have along the axes of the parameters of the family.
 func (l *Leaver) prepare(rows *Rows) (err error) {
+	l.discrete = rows.scorer.Discrete()
 	f := l.fitted.Family
-	if f == nil {
+	if l.draws = jointDraws; f == nil {
+		l.draws = drawsOf(rows.dist.Parts())
 		return nil
 	}
 	if l.joint == nil {
@@ -159,57 +190,67 @@ func (l *Leaver) check() error {
 	return nil
 }
 
-// leave returns the log density of the target of row i given the other rows, and the Pareto-k̂.
-func (l *Leaver) leave(rows *Rows, i int) (logDensity, k float64) {
+// leave returns what the other rows tell of row i.
+func (l *Leaver) leave(rows *Rows, i int) left {
 	y, weight := rows.batch.Target[i], rows.Weight(i)
 	if f := l.fitted.Family; f != nil {
-		return l.joint.leave(rows, i, weight, l.slopes[i*f.Axes():(i+1)*f.Axes()])
+		return l.leaveJoint(rows, i, weight, l.slopes[i*f.Axes():(i+1)*f.Axes()])
 	}
-	var own [64]float64
-	logs, largest := own[:0], math.Inf(-1)
+	var own [64]left
+	parts, logs, largest, k := own[:0], [64]float64{}, math.Inf(-1), 0.0
+	weights := logs[:0]
 	for part := range rows.dist.Parts() {
 		probability, family, mean, variance := rows.dist.Part(i, part)
-		var value float64
+		var of left
 		if g, ok := family.(likelihood.Gaussian); ok {
-			value = leaveGaussian(g, y, weight, mean, variance)
+			g, mean, variance = leaveGaussian(g, y, weight, mean, variance)
+			of.logDensity, _, _ = g.TiltedMoments(y, mean, variance)
+			if l.pit {
+				of.upTo = math.Min(g.PredictiveCDF(y, mean, variance), 1)
+				of.below = of.upTo
+			}
 		} else {
-			var tail float64
-			value, tail = leaveByDraws(family, y, weight, mean, variance, max(200, 1000/rows.dist.Parts()))
-			k = math.Max(k, tail)
+			of = l.leaveByDraws(family, y, weight, mean, variance, drawsOf(rows.dist.Parts()))
 		}
-		logs = append(logs, math.Log(probability)-value)
-		largest = math.Max(largest, logs[part])
+		k = math.Max(k, of.k)
+		parts, weights = append(parts, of), append(weights, math.Log(probability)-of.logDensity)
+		largest = math.Max(largest, weights[part])
 	}
-	sum := 0.0
-	for _, v := range logs {
-		sum += math.Exp(v - largest)
+	sum, out := 0.0, left{k: k}
+	for part, v := range weights {
+		share := math.Exp(v - largest)
+		sum += share
+		out.below += share * parts[part].below
+		out.upTo += share * parts[part].upTo
 	}
-	return -largest - math.Log(sum), k
+	out.logDensity, out.below, out.upTo = -largest-math.Log(sum), out.below/sum, out.upTo/sum
+	return out
 }
 
-// leaveGaussian is the closed form. With leverage h, the variance of f over that of the mean of the w
-// copies of y, the others predict y with the residual r/(1−h) about a variance h/(1−h) of f, in units of
-// that mean's; and with ν degrees of freedom the posterior sum of squares νs² is without r²/(1−h).
-func leaveGaussian(g likelihood.Gaussian, y, weight, mean, variance float64) float64 {
+// drawsOf is the number of draws of f of a row in each of its parts.
+func drawsOf(parts int) int { return max(200, 1000/parts) }
+
+// leaveGaussian is the closed form: it returns the family, and the mean and the variance of f, given the other rows. With leverage h, the
+// variance of f over that of the mean of the w copies of y, the others predict y with the residual r/(1−h) about a variance h/(1−h) of f,
+// in units of that mean's; and with ν degrees of freedom the posterior sum of squares νs² is without r²/(1−h).
+func leaveGaussian(g likelihood.Gaussian, y, weight, mean, variance float64) (_ likelihood.Gaussian, centre, left float64) {
 	noise, df := g.Variance(mean), g.PredictiveDF
 	h, gap := variance*weight/noise, y-mean
 	if weight == 0 {
-		value, _, _ := g.TiltedMoments(y, mean, variance)
-		return value
+		return g, mean, variance
 	}
 	h = math.Min(h, 1-1e-9) // a row that alone determines its f
-	residual, left := gap/(1-h), variance/(1-h)
+	residual := gap / (1 - h)
+	left = variance / (1 - h)
 	if df == 0 {
-		value, _, _ := g.TiltedMoments(y, y-residual, left)
-		return value
+		return g, y - residual, left
 	}
 	squares := df*noise*(1-2/df) - weight*gap*residual
 	if rest := df - weight; rest > 2 && squares > 0 {
 		g.PredictiveDF, g.NoiseVariance = rest, g.NoiseVariance.At(squares/(rest-2)) // its mean
 		left *= squares / (rest - 2) / noise
 	}
-	value, _, _ := g.TiltedMoments(y, y-residual, left)
-	return value
+	return g, y - residual, left
 }
 
 // setLeft gives the comparison the leave-one-out density of s.

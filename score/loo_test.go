@@ -41,11 +41,20 @@ func TestLeaveOneOutIsRefitting(t *testing.T) {
 		all := leftRows(c.noise)
 		model := fitted(t, structs(t, all), c.options)
 		got := must.Value(score.LeaveOneOut(t.Context(), scorer(t, model), structs(t, all)))(t)
+		leaver := score.NewLeaver(model)
+		leaver.KeepPIT()
+		table := must.Value(scorer(t, model).Table(structs(t, all), score.RequireTargets))(t)
+		must.Succeed(t, table.Each(t.Context(), leaver.Add))
 		want, total := 0.0, 0.0
-		for i, row := range all {
-			others := append(append([]weighedRow{}, all[:i]...), all[i+1:]...)
+		for place, row := range all {
+			others := append(append([]weighedRow{}, all[:place]...), all[place+1:]...)
 			each(t, fitted(t, structs(t, others), c.options), structs(t, []weighedRow{row}), func(rows *score.Rows, i int) {
 				want -= row.W * rows.LogDensity(i, rows.Target(i))
+				below, upTo := rows.PIT(i)
+				gotBelow, gotUpTo := leaver.PIT(place)
+				if math.Abs(gotBelow-below) > c.tolerance || math.Abs(gotUpTo-upTo) > c.tolerance {
+					t.Errorf("%s, row %d: probabilities %v and %v below the target and up to it, want %v and %v", c.options.Family, place, gotBelow, gotUpTo, below, upTo)
+				}
 			})
 			total += row.W
 		}
@@ -55,6 +64,13 @@ func TestLeaveOneOutIsRefitting(t *testing.T) {
 		}
 		if gaussian := c.noise > 0; gaussian != (got.ParetoK == 0) {
 			t.Errorf("%s: Pareto k %v", c.options.Family, got.ParetoK)
+		}
+		largest := 0.0
+		for i := range all {
+			largest = max(largest, leaver.ParetoK(i))
+		}
+		if good := leaver.GoodK(); largest != got.ParetoK || math.Abs(good-2./3) > 1e-12 { // of 1,000 draws
+			t.Errorf("%s: largest Pareto k %v, want %v; good up to %v", c.options.Family, largest, got.ParetoK, good)
 		}
 	}
 }

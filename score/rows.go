@@ -262,6 +262,10 @@ func (r *Rows) transform(i int, discrete bool) (below, upTo float64) {
 	return math.Max(0, math.Min(r.dist.CDF(i, y-1), upTo)), upTo
 }
 
+// PIT returns the probabilities below the target of row i and up to it, which are the same for a continuous target: its probability
+// integral transform.
+func (r *Rows) PIT(i int) (below, upTo float64) { return r.transform(i, r.scorer.Discrete()) }
+
 // Sample returns a draw of y for row i.
 func (r *Rows) Sample(i int, rng *rand.Rand) (float64, error) {
 	draw, err := r.dist.Sample(i, rng)

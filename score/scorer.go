@@ -154,6 +154,12 @@ func (s *Scorer) SpreadsLevels() bool {
 	return ok && slices.ContainsFunc(m.Features.Blocks(), func(b credence.Block) bool { return !b.Intercept && law.UnseenVariance(b) > 0 })
 }
 
+// Discrete says that the target is a whole number: a count, a grade or a class.
+func (s *Scorer) Discrete() bool {
+	support, ok := s.fitted.Members[0].Model.Likelihood.(likelihood.Supported)
+	return ok && support.Discrete()
+}
+
 // Binary says that the target has two classes.
 func (s *Scorer) Binary() bool { return s.binary }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -234,8 +233,10 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if flags.Engine != "auto" || flags.output != "" {
 		return misused(errors.New("active simulate fits by the engine convex and saves no model: leave --engine and --output out"))
 	}
-	if flags.plot != "" && !strings.HasSuffix(flags.plot, ".svg") {
-		return misused(fmt.Errorf("--plot %s: the picture is SVG: name it with .svg at the end", flags.plot))
+	if flags.plot != "" {
+		if err := checkPicture("--plot", flags.plot); err != nil {
+			return err
+		}
 	}
 	if err := checkOutputs(paths, flags.plot, flags.Checkpoint); err != nil {
 		return err

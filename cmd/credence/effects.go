@@ -17,6 +17,7 @@ import (
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/score"
 )
 
 // effectsFlags are the flags of effects.
@@ -135,7 +136,7 @@ func (p *program) effects(ctx context.Context, model string, paths []string, fla
 	var rows credence.Source
 	if len(paths) > 0 {
 		read.Progress = p.reading()
-		table, source, err := apply.Load(ctx, scorer, paths, read, flags.By)
+		table, source, err := apply.Load(ctx, scorer, paths, read, score.IgnoreTargets, flags.By)
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"evaluate", "", "metric.Evaluation"},
 	{"compare", "", "score.Comparison"},
 	{"effects", "", "effect.Result"},
+	{"plot", "", "cmd/credence.plotResult"},
 	{"active rank", "One field, `candidates`, the best first:", "active/rank.Row"},
 	{"active simulate", "", "active.Simulation"},
 	{"version", "", "cmd/credence.build"},

@@ -106,6 +106,7 @@ Start with:
     credence predict m.safetensors new.csv --interval 0.9
     credence evaluate m.safetensors test.csv
     credence inspect m.safetensors --top 10
+    credence plot m.safetensors test.csv --kind ppc_pit -o calibration.svg
     credence select genes.csv --target relapse         which features matter
     credence active rank m.safetensors pool.csv -n 20  which rows to label next
     credence --version                                 of the program and of the model files it writes
@@ -147,7 +148,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand( // in the order of the help
-		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
+		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.plotCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
 	)
 	root.AddCommand(topics()...)
 	root.AddCommand(laterCommands()...)

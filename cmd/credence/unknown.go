@@ -18,7 +18,6 @@ import (
 // later are commands that this version does not have, with what does most of their work meanwhile.
 var later = map[string]string{
 	"calibrate": "evaluate says how many targets the intervals cover",
-	"plot":      "predict -o and inspect -o write tables for a program that draws",
 	"report":    "fit, evaluate and inspect print what there is to report",
 	"look":      "fit prints how it understood the columns",
 }

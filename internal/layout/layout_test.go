@@ -47,6 +47,7 @@ var levels = []struct {
 	{"examples/", 10},
 	{"score", 6},
 	{"effect", 7},
+	{"plot", 8},
 	{"fit", 7},
 	{"learn", 8},
 	{"stream", 9}, // rows of files
@@ -68,6 +69,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"apply", "fit", "files are scored without an engine"},
 	{"effect", "dataset", "rows may come from anywhere"},
 	{"effect", "infer/", "effects are of fitted models"},
+	{"plot", "dataset", "rows may come from anywhere"},
+	{"plot", "infer/", "pictures are of fitted models"},
 	{"score", "formula", "a fitted model holds what the formula meant"},
 	{"table", "frame", "rows stand before any model"},
 }

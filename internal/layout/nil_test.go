@@ -38,6 +38,7 @@ import (
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/plot"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/stream"
@@ -47,7 +48,7 @@ import (
 // doors are the functions that a program calls and that return an error, by package and name. Those whose zero
 // arguments mean something, as an option left out, say so.
 var doors = map[string]any{
-	"apply.Load": apply.Load, "apply.WriteDraws": apply.WriteDraws, "effect.Of": effect.Of, "posterior.NewSampler": posterior.NewSampler, "score.DrawFamily": score.DrawFamily,
+	"apply.Load": apply.Load, "apply.WriteDraws": apply.WriteDraws, "effect.Of": effect.Of, "effect.Columns": effect.Columns, "plot.Draw": plot.Draw, "posterior.NewSampler": posterior.NewSampler, "score.DrawFamily": score.DrawFamily,
 	"criticism.Of": criticism.Of, "rowcache.NewReader": rowcache.NewReader,
 	"active.NewScorer": active.NewScorer, "active.Simulate": active.Simulate, "rank.File": rank.File,
 	"apply.Open":      apply.Open,

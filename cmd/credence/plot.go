@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/apply"
+	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/plot"
+	"github.com/credence-ml/credence/score"
+)
+
+// plotFlags are the flags of plot.
+type plotFlags struct {
+	scoreFlags
+	plot.Input
+	kind, rows, output string
+}
+
+// plotResult is the JSON object of plot.
+type plotResult struct {
+	Kind plot.Kind `json:"kind"` // of the picture
+	Plot string    `json:"plot"` // path of the file that was drawn
+}
+
+func (p *program) plotCommand() *cobra.Command {
+	var flags plotFlags
+	names, texts := plot.Kinds()
+	var list strings.Builder
+	for k, name := range names {
+		fmt.Fprintf(&list, "  %-16s %s\n", name, texts[k])
+	}
+	cmd := &cobra.Command{
+		Use:   "plot MODEL [DATA...]",
+		Short: "Draw a picture of a model and of its checks",
+		Long: `Plot draws one picture of a model as SVG, which browsers open, light and dark, and which
+holds a title and a description for those who do not see it. The kinds have ArviZ's names:
+
+` + list.String() + `
+Those that compare predictions with targets need DATA with the target: held-out rows,
+but for loo_pit and khat, which take the training rows. Without DATA, predictions, slopes
+and forest are of a row at the training means. Checks look at 10,000 evenly spread rows at
+most, and say so; --rows all looks at all.`,
+		Example: `  credence plot m.safetensors test.csv --kind predictions -o predictions.svg
+  credence plot m.safetensors test.csv --kind predictions --columns age,income -o age.svg
+  credence plot m.safetensors train.csv --kind loo_pit -o calibration.svg
+  credence plot m.safetensors --kind forest -o effects.svg`,
+		Args: takes(1, most, "a model"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.plot(cmd.Context(), args[0], args[1:], &flags)
+		},
+	}
+	flags.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&flags.kind, "kind", "", "kind of picture: see above")
+	f.StringSliceVar(&flags.Columns, "columns", nil, "columns of predictions and slopes (default: the nine that move the predictions most)")
+	f.Float64Var(&flags.Interval, "interval", 0.9, "probability of the intervals")
+	f.StringVar(&flags.rows, "rows", "", "all: look at all rows, and not at 10,000 evenly spread ones")
+	f.StringVarP(&flags.output, "output", "o", "", "file to draw, as x.svg")
+	return cmd
+}
+
+// checkPicture refuses a file that is no SVG.
+func checkPicture(flag, path string) error {
+	switch kind := strings.ToLower(filepath.Ext(path)); kind {
+	case ".svg":
+		return nil
+	case ".png", ".pdf":
+		svg := strings.TrimSuffix(path, filepath.Ext(path)) + ".svg"
+		return misused(fmt.Errorf("%s %s: pictures are SVG: write %s, and print the SVG from a browser, or by rsvg-convert -f %s -o %s %s", flag, path, svg, kind[1:], path, svg))
+	}
+	return misused(fmt.Errorf("%s %s: the picture is SVG: name it with .svg at the end", flag, path))
+}
+
+func (p *program) plot(ctx context.Context, model string, paths []string, flags *plotFlags) error {
+	kind := plot.Kind(flags.kind)
+	switch {
+	case flags.kind == "":
+		names, _ := plot.Kinds()
+		return misused(fmt.Errorf("--kind says what to draw: one of %v", names))
+	case flags.output == "":
+		return misused(fmt.Errorf("-o names the file to draw: -o %s.svg", kind))
+	case flags.rows != "" && flags.rows != "all":
+		return misused(fmt.Errorf("--rows %s is unknown: it is all, or left out", flags.rows))
+	}
+	if _, err := flags.Input.Validate(kind); err != nil {
+		return misused(err)
+	}
+	if err := checkPicture("-o", flags.output); err != nil {
+		return err
+	}
+	if err := checkOutputs(append([]string{model}, paths...), flags.output); err != nil {
+		return err
+	}
+	scorer, read, err := p.scorer(model, application{flags: &flags.scoreFlags, targets: score.UseTargets, lacking: true})
+	if err != nil {
+		return err
+	}
+	flags.Scorer, flags.Seed, flags.Threads, flags.All = scorer, p.seed, p.threads, flags.rows == "all"
+	if len(paths) > 0 && !scorer.Keyed() {
+		read.Progress = p.reading()
+		table, source, err := apply.Load(ctx, scorer, paths, read, score.UseTargets, nil)
+		if err != nil {
+			return err
+		}
+		defer table.Close()
+		p.tellNotes(table)
+		flags.Rows = credence.Source(source)
+	}
+	var picture bytes.Buffer // so that no file is begun of what cannot be drawn
+	if err := plot.Draw(ctx, &picture, kind, flags.Input); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(flags.output, func(w io.Writer) error { _, err := w.Write(picture.Bytes()); return err }); err != nil {
+		return err
+	}
+	if p.json {
+		return p.emit(plotResult{kind, flags.output})
+	}
+	p.say("drawn   %s", flags.output)
+	return nil
+}

@@ -1,0 +1,52 @@
+package effect
+
+import (
+	"errors"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/score"
+)
+
+// Column is a column of a table that a model uses as an input.
+type Column struct {
+	Name   string
+	Kind   credence.Kind
+	Levels []string  // of a category: those of training
+	Values []float64 // of a number: those of the rows, ascending; the ends and the mean of training without rows, where they are known
+	Date   bool      // the number is one of days since 1970
+}
+
+// Columns returns the columns that a model uses as inputs, in its order, without those of dates of which it uses parts alone; rows is
+// nil without data.
+func Columns(scorer *score.Scorer, rows credence.Source) (list []Column, err error) {
+	if scorer == nil {
+		return nil, errors.New("there is no scorer: make one by score.New")
+	}
+	f := scorer.Frame()
+	if f == nil {
+		return nil, errors.New("the model was learned online, whose columns are keys: inspect shows the weights")
+	}
+	var table *altered
+	if rows == nil {
+		table = newAltered(&grid{schema: f.Schema()})
+	} else {
+		table = newAltered(rows)
+	}
+	for _, c := range columnsOf(f, table) {
+		if !c.input || c.parts || c.sparse >= 0 {
+			continue
+		}
+		column := Column{Name: c.name, Kind: c.kind, Levels: c.levels, Date: table.schema.Reading.Notations[c.name].Date != ""}
+		switch {
+		case c.kind != credence.Numeric:
+		case rows != nil:
+			if column.Values, err = table.numbers(c); err != nil {
+				return nil, err
+			}
+		case c.ends != nil:
+			column.Values = []float64{c.ends[0], c.mean, c.ends[1]}
+		}
+		list = append(list, column)
+	}
+	return list, nil
+}

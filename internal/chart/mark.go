@@ -1,0 +1,235 @@
+package chart
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// colour returns the class and the colour of a mark.
+func (m *Mark) colour() (class, colour string) {
+	switch m.Colour {
+	case Grey:
+		return "-1", dim
+	case Ink:
+		return "-2", ink
+	}
+	k := m.Colour % len(series)
+	return fmt.Sprint(k), series[k]
+}
+
+// stroke returns the attributes of a line of a width.
+func (m *Mark) stroke(width float64) string {
+	class, colour := m.colour()
+	text := fmt.Sprintf(`class="s%s" fill="none" stroke="%s" stroke-width="%g"`, class, colour, width)
+	if m.Faint {
+		text += ` stroke-opacity=".25"`
+	}
+	if m.Dashed {
+		text += ` stroke-dasharray="5 4"`
+	}
+	return text
+}
+
+// fill returns the attributes of an area of an opacity.
+func (m *Mark) fill(opacity float64) string {
+	class, colour := m.colour()
+	if m.Faint {
+		opacity /= 2
+	}
+	return fmt.Sprintf(`class="f%s" fill="%s" fill-opacity="%g"`, class, colour, opacity)
+}
+
+func (m *Mark) width() float64 {
+	switch {
+	case m.Thick:
+		return 2.8
+	case m.Faint:
+		return 1
+	}
+	return 2
+}
+
+// draw draws the mark between axes.
+func (m *Mark) draw(w *svg, x, y *Axis) {
+	switch m.Shape {
+	case Line, Step:
+		m.line(w, x, y)
+	case Band:
+		m.band(w, x, y)
+	case Points:
+		m.points(w, x, y)
+	case Interval:
+		m.intervals(w, x, y)
+	case Bar:
+		m.bars(w, x, y)
+	case Rug:
+		m.rug(w, x, y)
+	}
+}
+
+func (m *Mark) line(w *svg, x, y *Axis) {
+	var path strings.Builder
+	pen := "M"
+	for i := range min(len(m.X), len(m.Y)) {
+		a, inX := x.at(m.X[i])
+		b, inY := y.at(m.Y[i])
+		if !inX || !inY {
+			pen = "M"
+			continue
+		}
+		if m.Shape == Step && pen == "L" {
+			path.WriteString("H" + pixel(a) + "V" + pixel(b))
+		} else {
+			path.WriteString(pen + pixel(a) + " " + pixel(b))
+		}
+		pen = "L"
+	}
+	if path.Len() > 0 {
+		w.printf(`<path d="%s" %s stroke-linejoin="round"/>`+"\n", path.String(), m.stroke(m.width()))
+	}
+}
+
+// band fills each run of numbers between Low and High.
+func (m *Mark) band(w *svg, x, y *Axis) {
+	var path strings.Builder
+	var lower []string // edge of the run, which is drawn backwards
+	flush := func() {
+		for _, point := range slices.Backward(lower) {
+			path.WriteString("L" + point)
+		}
+		if len(lower) > 0 {
+			path.WriteString("Z")
+		}
+		lower = lower[:0]
+	}
+	for i := range min(len(m.X), len(m.Low), len(m.High)) {
+		a, ok := x.at(m.X[i])
+		low, below := y.within(m.Low[i])
+		high, above := y.within(m.High[i])
+		if !ok || !below || !above {
+			flush()
+			continue
+		}
+		pen := "L"
+		if len(lower) == 0 {
+			pen = "M"
+		}
+		path.WriteString(pen + pixel(a) + " " + pixel(high))
+		lower = append(lower, pixel(a)+" "+pixel(low))
+	}
+	if flush(); path.Len() > 0 {
+		w.printf(`<path d="%s" %s/>`+"\n", path.String(), m.fill(.2))
+	}
+}
+
+// spread calls do for the points that are drawn of n.
+func spread(n int, do func(i int)) {
+	count := min(n, mostPoints)
+	for k := range count {
+		do(k * n / count)
+	}
+}
+
+func (m *Mark) points(w *svg, x, y *Axis) {
+	var path strings.Builder
+	n := min(len(m.X), len(m.Y))
+	spread(n, func(i int) {
+		a, inX := x.at(m.X[i])
+		b, inY := y.at(m.Y[i])
+		if inX && inY {
+			path.WriteString("M" + pixel(a) + " " + pixel(b) + "h0")
+		}
+	})
+	if path.Len() > 0 {
+		size := 5.0
+		if n > 300 {
+			size = 3.5
+		}
+		if m.Thick {
+			size = 8
+		}
+		w.printf(`<path d="%s" %s stroke-linecap="round"/>`+"\n", path.String(), m.stroke(size))
+	}
+}
+
+func (m *Mark) intervals(w *svg, x, y *Axis) {
+	along, at, places, values := y, x, m.X, m.Y
+	if m.Across {
+		along, at, places, values = x, y, m.Y, m.X
+	}
+	var path strings.Builder
+	for i := range min(len(places), len(m.Low), len(m.High)) {
+		p, ok := at.at(places[i])
+		low, below := along.within(m.Low[i])
+		high, above := along.within(m.High[i])
+		switch {
+		case !ok || !below || !above:
+		case m.Across:
+			path.WriteString("M" + pixel(low) + " " + pixel(p) + "H" + pixel(high))
+		default:
+			path.WriteString("M" + pixel(p) + " " + pixel(low) + "V" + pixel(high))
+		}
+	}
+	if path.Len() > 0 {
+		width := 1.8
+		if m.Thick {
+			width = 5
+		}
+		w.printf(`<path d="%s" %s stroke-linecap="round"/>`+"\n", path.String(), m.stroke(width))
+	}
+	if len(values) > 0 {
+		dots := Mark{Shape: Points, Colour: m.Colour, X: m.X, Y: m.Y, Thick: true}
+		dots.points(w, x, y)
+	}
+}
+
+func (m *Mark) bars(w *svg, x, y *Axis) {
+	var path strings.Builder
+	for i := range min(len(m.X), len(m.Y)) {
+		from := 0.0
+		if m.Low != nil {
+			from = m.Low[i]
+		}
+		left, okLeft := x.within(m.X[i] - m.Width/2)
+		right, okRight := x.within(m.X[i] + m.Width/2)
+		low, okLow := y.within(from)
+		high, okHigh := y.within(m.Y[i])
+		if okLeft && okRight && okLow && okHigh {
+			path.WriteString("M" + pixel(left) + " " + pixel(low) + "V" + pixel(high) + "H" + pixel(right) + "V" + pixel(low) + "Z")
+		}
+	}
+	if path.Len() > 0 {
+		class, colour := m.colour()
+		w.printf(`<path d="%s" %s/><path d="%[1]s" class="s%[3]s" fill="none" stroke="%[4]s" stroke-opacity=".6" stroke-width=".8"/>`+"\n", path.String(), m.fill(.45), class, colour)
+	}
+}
+
+func (m *Mark) rug(w *svg, x, y *Axis) {
+	var path strings.Builder
+	spread(len(m.X), func(i int) {
+		if a, ok := x.at(m.X[i]); ok {
+			path.WriteString("M" + pixel(a) + " " + pixel(y.from) + "v-6")
+		}
+	})
+	if path.Len() > 0 {
+		w.printf(`<path d="%s" %s stroke-opacity=".5"/>`+"\n", path.String(), m.stroke(1))
+	}
+}
+
+// sample draws how the mark looks in the legend, 22 pixels wide.
+func (m *Mark) sample(w *svg, x, y float64) {
+	switch m.Shape {
+	case Band, Bar:
+		w.printf(`<rect x="%s" y="%s" width="22" height="10" %s/>`+"\n", pixel(x), pixel(y-5), m.fill(.35))
+	case Points:
+		w.printf(`<path d="M%s %sh0" %s stroke-linecap="round"/>`+"\n", pixel(x+11), pixel(y), m.stroke(7))
+	case Rug:
+		w.printf(`<path d="M%s %sv-8m5 8v-8m7 8v-8" %s stroke-opacity=".6"/>`+"\n", pixel(x+5), pixel(y+4), m.stroke(1.2))
+	default:
+		w.printf(`<path d="M%s %sh22" %s/>`+"\n", pixel(x), pixel(y), m.stroke(m.width()))
+		if m.Shape == Interval && len(m.Y) > 0 && !m.Thick {
+			w.printf(`<path d="M%s %sh0" %s stroke-linecap="round"/>`+"\n", pixel(x+11), pixel(y), m.stroke(8))
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package plot
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/chart"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/score"
+)
+
+// checked are rows with their probability integral transforms u, drawn between the probabilities below and up to a discrete target.
+type checked struct {
+	row     []int // of the data, from 1
+	mean, u []float64
+	pit     metric.PIT
+	k       []float64 // Pareto-k̂, of rows that are left out
+	goodK   float64
+}
+
+// check scores the rows that are looked at; with leave, each given the others.
+func (p *picture) check(ctx context.Context, leave bool) (*checked, error) {
+	source := p.rows()
+	table, err := p.Scorer.Table(source, score.RequireTargets)
+	if err != nil {
+		return nil, err
+	}
+	c, leaver, from := &checked{}, score.NewLeaver(p.Scorer.Fitted()), 0
+	leaver.KeepPIT()
+	err = table.Each(ctx, func(rows *score.Rows) error {
+		n := rows.Len()
+		mean, below, upTo := make([]float64, n), make([]float64, n), make([]float64, n)
+		if leave {
+			if err := leaver.Add(rows); err != nil {
+				return err
+			}
+		}
+		rows.Each(func(i int) {
+			mean[i], _ = rows.Latent(i)
+			if !leave {
+				below[i], upTo[i] = rows.PIT(i)
+			}
+		})
+		for i := range n {
+			if rows.Weight(i) == 0 {
+				continue
+			}
+			if leave {
+				below[i], upTo[i] = leaver.PIT(from + i)
+				c.k = append(c.k, leaver.ParetoK(from+i))
+			}
+			row := rows.SourceRow(i)
+			if part, is := source.(*some); is {
+				row = part.source(row)
+			}
+			u := below[i] + credence.Rand(p.Seed, credence.PlotDraws, uint64(row)).Float64()*(upTo[i]-below[i])
+			if math.IsNaN(u) {
+				return fmt.Errorf("%s: the probability of targets up to this one is no number: evaluate tells what is wrong with the row", rows.Place(i))
+			}
+			c.row, c.mean, c.u = append(c.row, row+1), append(c.mean, mean[i]), append(c.u, u)
+			c.pit.Add(below[i], upTo[i], rows.Weight(i))
+		}
+		from += n
+		return nil
+	})
+	if err == nil && len(c.u) == 0 {
+		err = fmt.Errorf("no row has a target and a weight above 0: there is nothing to compare")
+	}
+	c.goodK = leaver.GoodK()
+	return c, err
+}
+
+// coverage says how many targets 90 % intervals hold.
+func (c *checked) coverage() (string, error) {
+	result, err := c.pit.Result()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("90 %% intervals hold %.1f %% of the targets", 100*result.Coverage["0.9"]), nil
+}
+
+// ecdf draws the empirical distribution function of the transforms less the uniform one.
+func (c *checked) ecdf(p *picture, title, what string) (*chart.Chart, error) {
+	coverage, err := c.coverage()
+	if err != nil {
+		return nil, err
+	}
+	u := slices.Sorted(slices.Values(c.u))
+	n := float64(len(u))
+	at, low, high := metric.Envelope(len(u))
+	envelope := chart.Mark{Shape: chart.Band, Colour: chart.Grey, Name: "99 % envelope of a model that is right", X: at, Low: low, High: high}
+	line := chart.Mark{Name: "targets", X: []float64{0}, Y: []float64{0}}
+	const points = 4 * metric.EnvelopePoints
+	for k, below := 1, 0; k <= points; k++ {
+		z := float64(k) / points
+		for below < len(u) && u[below] <= z {
+			below++
+		}
+		line.X, line.Y = append(line.X, z), append(line.Y, float64(below)/n-z)
+	}
+	first, last, outside := 0.0, 0.0, 0
+	for k, z := range at {
+		if gap := line.Y[4*k]; gap < low[k]-1e-9 || gap > high[k]+1e-9 {
+			if last = z; outside == 0 {
+				first = z
+			}
+			outside++
+		}
+	}
+	verdict := "the line stays inside the envelope: no sign that predictions are too wide, too narrow or off"
+	if outside > 0 {
+		verdict = fmt.Sprintf("the line leaves the envelope between %.2f and %.2f: %s", first, last, c.shape(u))
+	}
+	return &chart.Chart{
+		Title: title, Under: p.looked(len(u)) + "; " + coverage, Description: what + " " + strings.ToUpper(verdict[:1]) + verdict[1:] + ".",
+		Panels: []chart.Panel{{
+			X: chart.Axis{Name: "P(Y ≤ y) of a row", From: -.02, To: 1.02}, Y: chart.Axis{Name: "share of rows up to there, less the share that should be"},
+			Marks: []chart.Mark{envelope, line}, Rules: []chart.Rule{{At: 0}}, Title: verdict,
+		}},
+	}, nil
+}
+
+// shape says what transforms that are not uniform look like.
+func (c *checked) shape(u []float64) string {
+	n := float64(len(u))
+	mean, square := 0.0, 0.0
+	for _, v := range u {
+		mean += v / n
+		square += (v - .5) * (v - .5) / n
+	}
+	off, wide := (mean-.5)*math.Sqrt(12*n), (square-1./12)*math.Sqrt(180*n) // standard normal where u is uniform
+	least := min(3, max(math.Abs(off), math.Abs(wide)))
+	var words []string
+	for _, w := range []struct {
+		z          float64
+		more, less string
+	}{{off, "too low", "too high"}, {wide, "too narrow", "too wide"}} {
+		if w.z >= least {
+			words = append(words, w.more)
+		} else if -w.z >= least {
+			words = append(words, w.less)
+		}
+	}
+	return "predictions are " + strings.Join(words, " and ")
+}
+
+func drawPIT(ctx context.Context, p *picture) (*chart.Chart, error) {
+	c, err := p.check(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	return c.ecdf(p, fmt.Sprintf("Calibration: where %s lies in its predictions", p.Scorer.Frame().TargetName()),
+		"The share of rows whose P(Y ≤ y) is up to each value, less that value: flat at 0 where predictions are calibrated.")
+}
+
+func drawLOOPIT(ctx context.Context, p *picture) (*chart.Chart, error) {
+	c, err := p.check(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	return c.ecdf(p, fmt.Sprintf("Calibration: where %s lies when predicted from the other rows", p.Scorer.Frame().TargetName()),
+		"The share of rows whose P(Y ≤ y | all other rows) is up to each value, less that value: flat at 0 where predictions are calibrated.")
+}
+
+// refuseLeft says why rows cannot be left out.
+func refuseLeft(p *picture) string {
+	fitted := p.Scorer.Fitted()
+	if why := score.NewLeaver(fitted).NotMade(); why != "" {
+		return why
+	}
+	table, err := p.Scorer.Table(p.Rows, score.RequireTargets)
+	if err != nil {
+		return "" // which drawing says better
+	}
+	if n := table.Rows(); n != fitted.Report.Rows {
+		return fmt.Sprintf("rows are left out that the model was fitted to, which are %d, and these are %d: give the training rows", fitted.Report.Rows, n)
+	}
+	return ""
+}
+
+func refuseKHat(p *picture) string {
+	fitted := p.Scorer.Fitted()
+	if _, gaussian := fitted.Members[0].Model.Likelihood.(likelihood.Gaussian); gaussian && fitted.Family == nil {
+		return "rows of a gaussian family are left out in closed form, which needs no Pareto-k̂"
+	}
+	return refuseLeft(p)
+}
+
+func drawKHat(ctx context.Context, p *picture) (*chart.Chart, error) {
+	c, err := p.check(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	good, bad := chart.Mark{Shape: chart.Points, Name: "reliable"}, chart.Mark{Shape: chart.Points, Colour: 1, Thick: true, Name: "left out badly"}
+	var rows []string
+	for i, k := range c.k {
+		if to := &good; k > c.goodK {
+			to, rows = &bad, append(rows, fmt.Sprint(c.row[i]))
+			to.X, to.Y = append(to.X, float64(c.row[i])), append(to.Y, k)
+		} else {
+			to.X, to.Y = append(to.X, float64(c.row[i])), append(to.Y, k)
+		}
+	}
+	verdict := "every row can be left out"
+	if len(rows) > 0 {
+		verdict = fmt.Sprintf("%d of %s are above %.2g: row %s", len(rows), p.looked(len(c.k)), c.goodK, strings.Join(rows[:min(len(rows), 6)], ", "))
+		if len(rows) > 6 {
+			verdict += ", …"
+		}
+	}
+	return &chart.Chart{
+		Title: "Leaving out each row: Pareto-k̂", Under: fmt.Sprintf("%s; %s", p.looked(len(c.k)), verdict),
+		Description: fmt.Sprintf("One point for each training row. Up to %.2g the row can be left out without another fit; above, the row changes the model so much that what the others predict of it is not known so. The largest is %.2f; %s.", c.goodK, slices.Max(c.k), verdict),
+		Panels: []chart.Panel{{X: chart.Axis{Name: "row"}, Y: chart.Axis{Name: "Pareto-k̂"}, Marks: []chart.Mark{good, bad},
+			Rules: []chart.Rule{{At: 0}, {Name: fmt.Sprintf("%.2g", c.goodK), At: c.goodK}, {Name: "1", At: 1}}}},
+	}, nil
+}
+
+// curvePoints is the number of windows of rows whose quantiles are told, each a sixth of the rows.
+const curvePoints = 25
+
+func drawResiduals(ctx context.Context, p *picture) (*chart.Chart, error) {
+	c, err := p.check(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	n := len(c.u)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.mean[a], c.mean[b]) })
+	points := chart.Mark{Shape: chart.Points, Colour: chart.Grey, Faint: true, Name: "rows"}
+	for rank, i := range order {
+		points.X, points.Y = append(points.X, (float64(rank)+.5)/float64(n)), append(points.Y, c.u[i])
+	}
+	// Points are shown evenly spread over the rows, and not over their ranks, so that all parts of the picture are as dense.
+	panel := chart.Panel{X: chart.Axis{Name: "rank of the prediction, lowest to highest", From: -.02, To: 1.02}, Y: chart.Axis{Name: "P(Y ≤ y) of the row", From: -.02, To: 1.02}, Marks: []chart.Mark{points}}
+	window := max(min(n, 20), n/6)
+	most, worst := 0.0, 0.5
+	for k, level := range []float64{.25, .5, .75} {
+		m := chart.Mark{Colour: 1, Thick: k == 1}
+		if k == 0 {
+			m.Name = "quartiles of the rows near by"
+		}
+		for at := range curvePoints {
+			from := at * (n - window) / (curvePoints - 1)
+			near := slices.Sorted(slices.Values(points.Y[from : from+window]))
+			m.X, m.Y = append(m.X, (float64(from)+float64(window)/2)/float64(n)), append(m.Y, percentile(near, level))
+			if gap := math.Abs(m.Y[at] - level); gap > most {
+				most, worst = gap, level
+			}
+		}
+		panel.Marks = append(panel.Marks, m)
+		panel.Rules = append(panel.Rules, chart.Rule{At: level})
+	}
+	coverage, err := c.coverage()
+	if err != nil {
+		return nil, err
+	}
+	return &chart.Chart{
+		Title: fmt.Sprintf("Residuals: where %s lies in its predictions, from low to high ones", p.Scorer.Frame().TargetName()),
+		Under: p.looked(n) + "; " + coverage, Panels: []chart.Panel{panel},
+		Description: fmt.Sprintf("P(Y ≤ y) of each row against the rank of its prediction. Where the model is right the points fill the square evenly, and the curves of the quartiles lie on the dashed lines; the farthest is %.2f from that at %g.", most, worst),
+	}, nil
+}

@@ -1,0 +1,347 @@
+package plot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/effect"
+	"github.com/credence-ml/credence/internal/chart"
+	"github.com/credence-ml/credence/spec"
+)
+
+const (
+	mostPanels = 9  // columns of a picture
+	gridPoints = 25 // values of a number
+	mostLevels = 20 // of a category
+	mostBars   = 30 // effects of a forest
+	mostRug    = 150
+)
+
+// effects estimates over the rows that are looked at.
+func (p *picture) effects(ctx context.Context, options effect.Options) (*effect.Result, error) {
+	options.Interval, options.Seed, options.Threads = cmp.Or(options.Interval, p.Interval), p.Seed, p.Threads
+	return effect.Of(ctx, p.Scorer, p.rows(), options)
+}
+
+// over says which rows were averaged over.
+func (p *picture) over() string {
+	if p.Rows == nil {
+		return "of a row at the training means"
+	}
+	return "averaged over " + p.looked(p.rows().Rows())
+}
+
+// expected names what is predicted on average.
+func (p *picture) expected() string {
+	name := p.Scorer.Frame().TargetName()
+	if positive := p.Scorer.Frame().Target.Positive(); positive != "" && p.Scorer.Binary() {
+		return fmt.Sprintf("P(%s = %s)", name, positive)
+	}
+	return "E " + name
+}
+
+// of says whether a column can have such a panel.
+func (p *picture) of(c *effect.Column) bool {
+	if p.kind == Slopes {
+		return c.Kind == credence.Numeric && len(c.Values) > 1 && c.Values[0] < c.Values[len(c.Values)-1]
+	}
+	return c.Kind != credence.Numeric || len(c.Values) > 0
+}
+
+func refuseSlopes(p *picture) string {
+	columns, err := effect.Columns(p.Scorer, nil)
+	if err == nil && !slices.ContainsFunc(columns, func(c effect.Column) bool { return c.Kind == credence.Numeric }) {
+		return "no column of the model is a number"
+	}
+	return ""
+}
+
+// columns returns those that the picture has panels of: those that are named, or those that move the predictions most.
+func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under string, err error) {
+	all, err := effect.Columns(p.Scorer, p.rows())
+	if err != nil {
+		return nil, "", err
+	}
+	var names []string
+	for i := range all {
+		if p.of(&all[i]) {
+			chosen, names = append(chosen, all[i]), append(names, all[i].Name)
+		}
+	}
+	if len(p.Columns) > 0 {
+		var list []effect.Column
+		for _, name := range p.Columns {
+			k := slices.Index(names, name)
+			if k < 0 {
+				hint := fmt.Sprintf("it has %v", names)
+				if near := spec.Suggest(name, names); near != "" {
+					hint = fmt.Sprintf("did you mean %s?", near)
+				}
+				return nil, "", fmt.Errorf("%s of a column %q cannot be drawn: %s", p.kind, name, hint)
+			}
+			list = append(list, chosen[k])
+		}
+		return list, "", nil
+	}
+	if len(chosen) == 0 {
+		return nil, "", fmt.Errorf("the model has no column of which %s could be drawn: its inputs are those of a sparse segment, or are the same in every row", p.kind)
+	}
+	if len(chosen) <= mostPanels {
+		return chosen, "", nil
+	}
+	result, err := p.effects(ctx, effect.Options{Columns: names, Step: effect.MinMax})
+	if err != nil {
+		return nil, "", err
+	}
+	moved := map[string]float64{}
+	for _, e := range result.Effects {
+		if v := math.Abs(float64(e.Estimate)); v > moved[e.Term] {
+			moved[e.Term] = v
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(moved[b], moved[a]) })
+	chosen = slices.DeleteFunc(chosen, func(c effect.Column) bool { return !slices.Contains(names[:mostPanels], c.Name) })
+	return chosen, fmt.Sprintf("; %d of %d columns, those that move it most", mostPanels, len(names)), nil
+}
+
+// grid returns the values of a number that it is taken at, evenly spread from the first to the 99th percentile.
+func grid(sorted []float64) (values []float64) {
+	low, high := percentile(sorted, .01), percentile(sorted, .99)
+	if !(low < high) {
+		low, high = sorted[0], sorted[len(sorted)-1]
+	}
+	if !(low < high) {
+		return []float64{low}
+	}
+	for k := range gridPoints {
+		values = append(values, low+(high-low)*float64(k)/(gridPoints-1))
+	}
+	return values
+}
+
+// percentile is a quantile of sorted numbers, by R's type 7.
+func percentile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	low := int(at)
+	return sorted[low] + (at-float64(low))*(sorted[min(low+1, len(sorted)-1)]-sorted[low])
+}
+
+// curve estimates a quantity at each value of a column: the averages over all rows with that value.
+func (p *picture) curve(ctx context.Context, c *effect.Column, options effect.Options) (x []float64, list []effect.Effect, err error) {
+	switch c.Kind {
+	case credence.Category:
+		for k, level := range c.Levels[:min(len(c.Levels), mostLevels)] {
+			x, options.At = append(x, float64(k)), append(options.At, c.Name+"="+level)
+		}
+	case credence.Boolean:
+		x, options.At = []float64{0, 1}, []string{c.Name + "=false", c.Name + "=true"}
+	default:
+		x = grid(c.Values)
+		for _, v := range x {
+			options.At = append(options.At, c.Name+"="+strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	result, err := p.effects(ctx, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return x, result.Effects, nil
+}
+
+// panel draws estimates at each value of a column.
+func (p *picture) panel(c *effect.Column, x []float64, list []effect.Effect) chart.Panel {
+	m := chart.Mark{X: x}
+	for _, e := range list {
+		m.Y, m.Low, m.High = append(m.Y, float64(e.Estimate)), append(m.Low, float64(e.Low)), append(m.High, float64(e.High))
+	}
+	panel := chart.Panel{X: chart.Axis{Name: c.Name}}
+	level := fmt.Sprintf("%g %% interval", 100*p.Interval)
+	if c.Kind == credence.Numeric && len(x) > 1 {
+		if c.Date {
+			panel.X.Scale = chart.Time
+		}
+		band := m
+		band.Shape, band.Name = chart.Band, level
+		m.Name = "mean"
+		panel.Marks = []chart.Mark{band, m}
+		if p.Rows != nil {
+			rug := chart.Mark{Shape: chart.Rug, Colour: chart.Grey, Name: "rows"}
+			for k := range min(mostRug, len(c.Values)) {
+				rug.X = append(rug.X, c.Values[k*len(c.Values)/min(mostRug, len(c.Values))])
+			}
+			panel.Marks = append(panel.Marks, rug)
+		}
+		panel.X.From, panel.X.To = x[0]-.02*(x[len(x)-1]-x[0]), x[len(x)-1]+.02*(x[len(x)-1]-x[0])
+		return panel
+	}
+	m.Shape = chart.Interval
+	panel.Marks = []chart.Mark{m}
+	switch c.Kind {
+	case credence.Category:
+		if panel.X.Levels = c.Levels; len(c.Levels) > mostLevels {
+			panel.X.Levels = c.Levels[:mostLevels]
+			panel.X.Name += fmt.Sprintf(" (%d of %d levels)", mostLevels, len(c.Levels))
+		}
+	case credence.Boolean:
+		panel.X.Levels = []string{"false", "true"}
+	}
+	return panel
+}
+
+// align gives all panels one axis Y, so that they can be compared.
+func align(panels []chart.Panel) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, panel := range panels {
+		for _, m := range panel.Marks {
+			for _, values := range [][]float64{m.Low, m.High} {
+				for _, v := range values {
+					low, high = min(low, v), max(high, v)
+				}
+			}
+		}
+	}
+	room := .05 * (high - low)
+	for k := range panels {
+		if panels[k].Y.From, panels[k].Y.To = low-room, high+room; !(high-low > 1e-9*math.Abs(high)) {
+			panels[k].Y.From, panels[k].Y.To = 0, 0
+		}
+	}
+}
+
+func drawPredictions(ctx context.Context, p *picture) (*chart.Chart, error) {
+	columns, some, err := p.columns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &chart.Chart{
+		Title:       fmt.Sprintf("Predictions: %s over each column", p.expected()),
+		Under:       fmt.Sprintf("%s, with the column replaced by each of its values%s", p.over(), some),
+		Description: fmt.Sprintf("One panel for each column: how %s moves with it, with %g %% intervals.", p.expected(), 100*p.Interval),
+	}
+	for i := range columns {
+		x, list, err := p.curve(ctx, &columns[i], effect.Options{What: effect.Predictions})
+		if err != nil {
+			return nil, err
+		}
+		panel := p.panel(&columns[i], x, list)
+		panel.Y.Name = p.expected()
+		c.Panels = append(c.Panels, panel)
+		c.Description += fmt.Sprintf(" %s: %s.", columns[i].Name, told(&panel, list))
+	}
+	align(c.Panels)
+	return c, nil
+}
+
+// told says in words what a panel shows.
+func told(panel *chart.Panel, list []effect.Effect) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	low, high := slices.MinFunc(list, byEstimate), slices.MaxFunc(list, byEstimate)
+	at := func(e effect.Effect) string {
+		if len(e.By) > 0 {
+			if v, err := strconv.ParseFloat(e.By[0].Value, 64); err == nil {
+				return number(v)
+			}
+			return e.By[0].Value
+		}
+		return panel.X.Name
+	}
+	return fmt.Sprintf("from %s at %s to %s at %s", number(float64(low.Estimate)), at(low), number(float64(high.Estimate)), at(high))
+}
+
+func byEstimate(a, b effect.Effect) int { return cmp.Compare(a.Estimate, b.Estimate) }
+
+func drawSlopes(ctx context.Context, p *picture) (*chart.Chart, error) {
+	columns, some, err := p.columns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &chart.Chart{
+		Title:       fmt.Sprintf("Slopes: what one more of a column adds to %s", p.expected()),
+		Under:       fmt.Sprintf("derivatives, %s, with the column replaced by each of its values%s", p.over(), some),
+		Description: fmt.Sprintf("One panel for each number: the derivative of %s in it, with %g %% intervals; above 0 it rises.", p.expected(), 100*p.Interval),
+	}
+	for i := range columns {
+		x, list, err := p.curve(ctx, &columns[i], effect.Options{What: effect.Slopes, Columns: []string{columns[i].Name}})
+		if err != nil {
+			return nil, err
+		}
+		panel := p.panel(&columns[i], x, list)
+		panel.Y.Name, panel.Rules = "slope", []chart.Rule{{At: 0}}
+		c.Panels = append(c.Panels, panel)
+		c.Description += fmt.Sprintf(" %s: %s.", columns[i].Name, told(&panel, list))
+	}
+	return c, nil
+}
+
+func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
+	columns, err := effect.Columns(p.Scorer, p.rows())
+	if err != nil {
+		return nil, err
+	}
+	options, moved := effect.Options{Step: effect.SD}, "a standard deviation"
+	for _, c := range columns { // of a column that does not vary, a standard deviation is no step
+		if n := len(c.Values); c.Kind != credence.Numeric || n < 2 || c.Values[0] < c.Values[n-1] {
+			options.Columns = append(options.Columns, c.Name)
+		}
+	}
+	if len(options.Columns) == 0 {
+		return nil, errors.New("no column of the model varies over the rows, so that none has an effect to compare")
+	}
+	wide, err := p.effects(ctx, options)
+	if err != nil && (p.Rows == nil || p.Rows.Rows() < 2) { // columns that were not scaled have no standard deviation without rows
+		options.Step, moved = "", "1"
+		wide, err = p.effects(ctx, options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	options.Interval = .5
+	narrow, err := p.effects(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	var order []int
+	for k, e := range wide.Effects {
+		if e.Estimate.Defined() && narrow.Effects[k].Low.Defined() {
+			order = append(order, k)
+		}
+	}
+	if len(order) == 0 {
+		return nil, errors.New("no effect of a column is a number: effects tells them")
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(math.Abs(float64(wide.Effects[b].Estimate)), math.Abs(float64(wide.Effects[a].Estimate)))
+	})
+	under := fmt.Sprintf("%s; numbers move by %s", p.over(), moved)
+	if all := len(order); all > mostBars {
+		order = order[:mostBars]
+		under += fmt.Sprintf("; the %d largest of %d", mostBars, all)
+	}
+	slices.Reverse(order) // the largest on top
+	outer := chart.Mark{Shape: chart.Interval, Across: true, Name: fmt.Sprintf("%g %% interval", 100*p.Interval)}
+	inner := chart.Mark{Shape: chart.Interval, Across: true, Thick: true, Name: "50 % interval"}
+	panel := chart.Panel{X: chart.Axis{Name: "change of " + p.expected()}, Rules: []chart.Rule{{At: 0, Upright: true}}, Height: 40 + 24*len(order)}
+	description := ""
+	for at, k := range order {
+		e := &wide.Effects[k]
+		outer.Low, outer.High = append(outer.Low, float64(e.Low)), append(outer.High, float64(e.High))
+		inner.X, inner.Y = append(inner.X, float64(e.Estimate)), append(inner.Y, float64(at))
+		inner.Low, inner.High = append(inner.Low, float64(narrow.Effects[k].Low)), append(inner.High, float64(narrow.Effects[k].High))
+		panel.Y.Levels = append(panel.Y.Levels, e.Term+": "+e.Contrast)
+		description = fmt.Sprintf(" %s, %s: %s (%s to %s).", e.Term, e.Contrast, number(float64(e.Estimate)), number(float64(e.Low)), number(float64(e.High))) + description
+	}
+	outer.X, outer.Y = nil, inner.Y
+	panel.Marks = []chart.Mark{outer, inner}
+	return &chart.Chart{
+		Title: fmt.Sprintf("Effects: what a change of a column changes of %s", p.expected()), Under: under, Panels: []chart.Panel{panel},
+		Description: "One row for each change, the largest on top, with intervals; those that do not reach 0 have a sure sign." + description,
+	}, nil
+}

@@ -1,0 +1,265 @@
+package plot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/chart"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/spec"
+)
+
+// Kind is a kind of picture.
+type Kind string
+
+// The kinds of pictures.
+const (
+	Predictions    Kind = "predictions"
+	Slopes         Kind = "slopes"
+	Forest         Kind = "forest"
+	PPCPIT         Kind = "ppc_pit"
+	LOOPIT         Kind = "loo_pit"
+	Residuals      Kind = "residuals"
+	KHat           Kind = "khat"
+	PriorPosterior Kind = "prior_posterior"
+	Path           Kind = "path"
+)
+
+// Input is what a picture is drawn of.
+type Input struct {
+	Scorer *score.Scorer
+	// Rows are those of data; nil without. Those with targets are compared with what the model predicts.
+	Rows     credence.Source
+	Columns  []string // of predictions and slopes; none is those that move the predictions most
+	Interval float64  // probability of intervals; 0 means 0.9
+	All      bool     // look at all rows, and not at 10,000 evenly spread ones
+	Seed     uint64   // of draws
+	Threads  int      // 0 means every processor; the picture does not depend on it
+}
+
+// kinds are all kinds, in the order in which they are told.
+var kinds = []struct {
+	kind Kind
+	text string // what it shows
+	data bool   // needs rows with targets
+	// refuse says why a model has no such picture; nil where every model has it.
+	refuse func(p *picture) string
+	draw   func(ctx context.Context, p *picture) (*chart.Chart, error)
+}{
+	{Predictions, "average predictions over the values of each column", false, nil, drawPredictions},
+	{Slopes, "how steeply predictions rise over the values of each number", false, refuseSlopes, drawSlopes},
+	{Forest, "what a change of each column changes, with intervals", false, nil, drawForest},
+	{PPCPIT, "whether the targets lie where predictions say, with an envelope", true, nil, drawPIT},
+	{LOOPIT, "the same of training rows, each predicted from the others", true, refuseLeft, drawLOOPIT},
+	{Residuals, "quantile residuals against predictions", true, nil, drawResiduals},
+	{KHat, "how far leaving out each training row can be relied on", true, refuseKHat, drawKHat},
+	{PriorPosterior, "densities of weights before and after the data", false, refuseWeights, drawWeights},
+	{Path, "weights of a selection against how many features its prior expects", false, refusePath, drawPath},
+}
+
+// Kinds returns all kinds with what they show, in the order in which they are told.
+func Kinds() (names []Kind, texts []string) {
+	for _, k := range kinds {
+		names, texts = append(names, k.kind), append(texts, k.text)
+	}
+	return names, texts
+}
+
+// Validate refuses what is no kind.
+func (k Kind) Validate() error {
+	names, _ := Kinds()
+	if slices.Contains(names, k) {
+		return nil
+	}
+	var words []string
+	for _, name := range names {
+		words = append(words, string(name))
+	}
+	if near := spec.Suggest(string(k), words); near != "" {
+		return fmt.Errorf("there is no picture of kind %s: did you mean %s?", k, near)
+	}
+	return fmt.Errorf("there is no picture of kind %q: choose %s", string(k), strings.Join(words, ", "))
+}
+
+// Validate fills in what is left out, and refuses what no picture of a kind can have, whatever the model.
+func (i Input) Validate(kind Kind) (Input, error) {
+	if err := kind.Validate(); err != nil {
+		return i, err
+	}
+	if i.Interval = cmp.Or(i.Interval, 0.9); !(i.Interval > 0 && i.Interval < 1) {
+		return i, fmt.Errorf("--interval %v is not a probability between 0 and 1", i.Interval)
+	}
+	if len(i.Columns) > 0 && kind != Predictions && kind != Slopes {
+		return i, fmt.Errorf("--columns are of predictions and slopes, and %s has none: leave it out", kind)
+	}
+	return i, nil
+}
+
+// Possible returns the kinds that a model and its rows can have.
+func Possible(input Input) (names []Kind) {
+	p := &picture{Input: input}
+	for _, k := range kinds {
+		if input.Scorer != nil && p.refusal(k.data, k.refuse) == "" {
+			names = append(names, k.kind)
+		}
+	}
+	return names
+}
+
+// picture is a picture that is being drawn.
+type picture struct {
+	Input
+	kind Kind
+}
+
+// refusal says why the model or the rows cannot have a kind.
+func (p *picture) refusal(data bool, refuse func(*picture) string) string {
+	f := p.Scorer.Frame()
+	switch {
+	case f == nil:
+		return "the model was learned online, of which nothing is drawn: evaluate and inspect tell it in numbers"
+	case data && p.Rows == nil:
+		return "it compares predictions with targets: give data"
+	case data && p.Rows.Schema().Index(p.Scorer.Target()) < 0:
+		return fmt.Sprintf("it compares predictions with targets, and the data lack the target %s", p.Scorer.Target())
+	case data && p.Rows.Rows() == 0:
+		return "it compares predictions with targets, and the data have no rows"
+	case refuse != nil:
+		return refuse(p)
+	}
+	return ""
+}
+
+// Draw writes a picture as SVG, or says why the model cannot have it and which it can.
+func Draw(ctx context.Context, w io.Writer, kind Kind, input Input) error {
+	picture, err := build(ctx, kind, input)
+	if err != nil {
+		return err
+	}
+	_, err = picture.WriteTo(w)
+	return err
+}
+
+func build(ctx context.Context, kind Kind, input Input) (*chart.Chart, error) {
+	if input.Scorer == nil {
+		return nil, errors.New("there is no scorer: make one by score.New")
+	}
+	input, err := input.Validate(kind)
+	if err != nil {
+		return nil, err
+	}
+	p := &picture{Input: input, kind: kind}
+	for _, k := range kinds {
+		if k.kind != kind {
+			continue
+		}
+		if why := p.refusal(k.data, k.refuse); why != "" {
+			var can []string
+			for _, other := range Possible(input) {
+				can = append(can, string(other))
+			}
+			if len(can) > 0 {
+				why += "; there can be " + strings.Join(can, ", ")
+			}
+			return nil, fmt.Errorf("no picture %s: %s", kind, why)
+		}
+		return k.draw(ctx, p)
+	}
+	return nil, nil
+}
+
+// most is the number of rows that are looked at.
+const most = 10_000
+
+// rows returns the rows that are looked at.
+func (p *picture) rows() credence.Source {
+	if p.Rows == nil || p.All || p.Rows.Rows() <= most {
+		return p.Rows
+	}
+	return &some{Source: p.Rows, of: most}
+}
+
+// some is an evenly spread part of a table, in runs of neighbouring rows.
+type some struct {
+	credence.Source
+	of    int
+	chunk credence.Chunk
+}
+
+// neighbours is the length of a run.
+const neighbours = 16
+
+func (s *some) Rows() int { return s.of / neighbours * neighbours }
+
+// source returns the row of the table that a row is.
+func (s *some) source(row int) int {
+	runs := s.of / neighbours
+	run := row / neighbours
+	return int(int64(run)*int64(s.Source.Rows()-neighbours)/int64(max(1, runs-1))) + row%neighbours
+}
+
+// Place implements [frame.Placer].
+func (s *some) Place(row int) string {
+	if p, ok := s.Source.(frame.Placer); ok {
+		return p.Place(s.source(row))
+	}
+	return fmt.Sprintf("row %d", s.source(row)+1)
+}
+
+func (s *some) Read(dst *credence.Chunk, first, count int) error {
+	schema := s.Schema()
+	dst.First, dst.Unseen = first, nil
+	dst.Values.Reshape(count, len(schema.Columns))
+	dst.Sparse.Reset(schema.Sparse)
+	for row := first; row < first+count; {
+		length := min(neighbours-row%neighbours, first+count-row)
+		if err := s.Source.Read(&s.chunk, s.source(row), length); err != nil {
+			return err
+		}
+		for i := range length {
+			copy(dst.Values.Row(row-first+i), s.chunk.Values.Row(i))
+			dst.Sparse.AppendRow(s.chunk.Sparse.Row(i))
+		}
+		if s.chunk.Unseen != nil {
+			for len(dst.Unseen) < row-first {
+				dst.Unseen = append(dst.Unseen, 0)
+			}
+			dst.Unseen = append(dst.Unseen, s.chunk.Unseen...)
+		}
+		row += length
+	}
+	for dst.Unseen != nil && len(dst.Unseen) < count {
+		dst.Unseen = append(dst.Unseen, 0)
+	}
+	return nil
+}
+
+// looked says how many rows were looked at: "2,000 rows", "10,000 of 50,000 rows".
+func (p *picture) looked(count int) string {
+	if all := p.Rows.Rows(); all > count {
+		return fmt.Sprintf("%s of %s rows", whole(count), whole(all))
+	}
+	if count == 1 {
+		return "1 row"
+	}
+	return whole(count) + " rows"
+}
+
+// whole writes a whole number with its digits in groups.
+func whole(n int) string {
+	text := fmt.Sprint(n)
+	for k := len(text) - 3; k > 0 && n >= 10_000; k -= 3 {
+		text = text[:k] + "," + text[k:]
+	}
+	return text
+}
+
+// number writes a number in a few digits.
+func number(v float64) string { return strings.Replace(fmt.Sprintf("%.3g", v), "e+0", "e", 1) }
