@@ -97,12 +97,13 @@ func Load(ctx context.Context, scorer *score.Scorer, paths []string, read datase
 
 // refuseUnseen says which categories training did not see, unless they may stay.
 func (f *File) refuseUnseen() error {
-	keyed := map[string]bool{} // columns whose other levels are unseen features
-	for _, in := range f.scorer.Frame().Inputs {
-		keyed[in.Expr.Column] = in.Expr.Keyed
+	strict := map[string]bool{} // columns that may not have other levels
+	for i := range f.scorer.Frame().Inputs {
+		e := &f.scorer.Frame().Inputs[i].Expr
+		strict[e.Column] = strict[e.Column] || !f.scorer.Frame().Lenient(e)
 	}
-	found := slices.DeleteFunc(f.table.Unseen(), func(u dataset.Unseen) bool { return keyed[u.Column] })
-	if len(found) == 0 || f.scorer.Frame().Unseen == frame.AtPrior {
+	found := slices.DeleteFunc(f.table.Unseen(), func(u dataset.Unseen) bool { return !strict[u.Column] })
+	if len(found) == 0 {
 		return nil
 	}
 	first := found[0]

@@ -88,6 +88,10 @@ func (s *Set) Exclusive() (runs []credence.Block) {
 		switch m := b.mapped.(type) {
 		case *interactionMap, *metMap:
 			runs = append(runs, block)
+		case *multilevelMap:
+			if m.count == 1 {
+				runs = append(runs, block)
+			}
 		case *linearMap:
 			for _, c := range m.categories {
 				runs = append(runs, credence.Block{Name: c.input.Name, First: s.first(b) + len(m.numbers) + c.first, Count: len(c.input.Levels)})

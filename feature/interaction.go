@@ -43,30 +43,9 @@ func (t *Interaction) Bind(in *Inputs) (Map, error) {
 	if len(t.Inputs) < 2 {
 		return nil, fmt.Errorf("feature: %s is a product of %d inputs: give at least two", t.Name, len(t.Inputs))
 	}
-	m := &interactionMap{combinations: 1, uncentred: t.Uncentred}
-	seen := make(map[int]bool)
-	for _, index := range t.Inputs {
-		input, err := inputAt(in, t.Name, index)
-		if err != nil {
-			return nil, err
-		}
-		if seen[index] {
-			return nil, fmt.Errorf("feature: %s has %s twice: name it once, or use poly(%s, 2)", t.Name, input.Name, input.Name)
-		}
-		seen[index] = true
-		m.indices, m.inputs = append(m.indices, index), append(m.inputs, *input)
-		if input.Kind != credence.Category {
-			m.numbers = append(m.numbers, factorOf(input, index, t.Uncentred))
-			continue
-		}
-		m.categories = append(m.categories, category{index: index, input: *input})
-		if len(input.Levels) == 0 {
-			return nil, fmt.Errorf("feature: %s: %s has no levels: leave the term out", t.Name, input.Name)
-		}
-		if m.combinations > math.MaxInt32/len(input.Levels) {
-			return nil, fmt.Errorf("feature: %s has more than %d combinations of levels: use hash(...)", t.Name, math.MaxInt32)
-		}
-		m.combinations *= len(input.Levels)
+	m, err := interactionOf(in, t.Name, t.Inputs, t.Uncentred)
+	if err != nil {
+		return nil, err
 	}
 	if len(m.categories) == 0 {
 		return &productMap{m}, nil
@@ -77,6 +56,36 @@ func (t *Interaction) Bind(in *Inputs) (Map, error) {
 		return nil, fmt.Errorf("feature: %s lists %d combinations, which are not increasing numbers below %d of categories alone", t.Name, last+1, m.combinations)
 	}
 	return &metMap{m, t.Met}, nil
+}
+
+// interactionOf is the product of inputs for the term of a label; of none it is 1.
+func interactionOf(in *Inputs, label string, inputs []int, uncentred bool) (*interactionMap, error) {
+	m := &interactionMap{combinations: 1, uncentred: uncentred}
+	seen := make(map[int]bool)
+	for _, index := range inputs {
+		input, err := inputAt(in, label, index)
+		if err != nil {
+			return nil, err
+		}
+		if seen[index] {
+			return nil, fmt.Errorf("feature: %s has %s twice: name it once, or use poly(%s, 2)", label, input.Name, input.Name)
+		}
+		seen[index] = true
+		m.indices, m.inputs = append(m.indices, index), append(m.inputs, *input)
+		if input.Kind != credence.Category {
+			m.numbers = append(m.numbers, factorOf(input, index, uncentred))
+			continue
+		}
+		m.categories = append(m.categories, category{index: index, input: *input})
+		if len(input.Levels) == 0 {
+			return nil, fmt.Errorf("feature: %s: %s has no levels: leave the term out", label, input.Name)
+		}
+		if m.combinations > math.MaxInt32/len(input.Levels) {
+			return nil, fmt.Errorf("feature: %s has more than %d combinations of levels: use hash(...)", label, math.MaxInt32)
+		}
+		m.combinations *= len(input.Levels)
+	}
+	return m, nil
 }
 
 func increasing(x []int32) bool {
@@ -98,6 +107,13 @@ func (t *Interaction) OfRows(in *Inputs, batches iter.Seq2[*credence.Batch, erro
 	if !ok || len(m.numbers) > 0 || m.combinations <= allCombinations {
 		return t, nil
 	}
+	of := *t
+	of.Met, err = m.met(batches)
+	return &of, err
+}
+
+// met returns the combinations that the batches have, increasing; nil where there are none.
+func (m *interactionMap) met(batches iter.Seq2[*credence.Batch, error]) ([]int32, error) {
 	met := map[int32]bool{}
 	for rows, err := range batches {
 		if err != nil {
@@ -109,12 +125,7 @@ func (t *Interaction) OfRows(in *Inputs, batches iter.Seq2[*credence.Batch, erro
 			}
 		}
 	}
-	if len(met) == 0 {
-		return t, nil
-	}
-	of := *t
-	of.Met = slices.Sorted(maps.Keys(met))
-	return &of, nil
+	return slices.Sorted(maps.Keys(met)), nil
 }
 
 // interactionMap has a category among its inputs.
@@ -129,13 +140,14 @@ type interactionMap struct {
 
 // scaledNumber is a factor of a product: the input, plus what takes its centring back.
 type scaledNumber struct {
-	input  int
-	origin float64
+	input         int
+	origin        float64
+	center, scale float64 // of the input
 }
 
 // factorOf is the factor that an input of numbers is.
 func factorOf(input *Input, index int, uncentred bool) scaledNumber {
-	factor := scaledNumber{input: index}
+	factor := scaledNumber{input: index, center: input.Center, scale: scaleOf(input)}
 	if uncentred {
 		factor.origin = input.Center * (1 / scaleOf(input))
 	}

@@ -32,6 +32,7 @@ func (s *Set) OwnUnits(bases ...string) (*credence.OwnUnits, error) {
 		m.expand(g)
 	}
 	s.expandKeys(m)
+	s.expandLevels(m.rows)
 	if err := m.compare(bases); err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ type RandomMap interface {
 // All returns an empty term of every kind of this package, for reading stored terms.
 func All() []Term {
 	return []Term{
-		&Intercept{}, &Linear{}, &OneHot{}, &Hash{}, &Interaction{}, &Kept{}, &Group{},
+		&Intercept{}, &Linear{}, &OneHot{}, &Hash{}, &Interaction{}, &Kept{}, &Group{}, &Multilevel{},
 		&Polynomial{}, &Spline{}, &Cyclic{}, &Radial{}, &Sigmoid{}, &RandomFourier{},
 	}
 }

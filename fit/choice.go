@@ -112,6 +112,27 @@ func (c *choice) check(family credence.Likelihood, p credence.Prior) error {
 	return fmt.Errorf("engine %s cannot fit this model: %s; use %s", c.entry.Name, reason, strings.Join(remedies, ", or "))
 }
 
+// ofGroups refuses what fits no effects of groups, such as those of the terms.
+func (c *choice) ofGroups(terms []string, p credence.Prior) error {
+	if len(terms) == 0 {
+		return nil
+	}
+	_, key, _ := strings.Cut(strings.TrimSuffix(terms[0], ")"), " | ")
+	use := fmt.Sprintf("use --engine exact for the family gaussian and --engine 'svi(covariance=full)' for others, or write onehot(%s)", key)
+	if strings.Contains(key, ":") {
+		use = strings.TrimSuffix(use, fmt.Sprintf("onehot(%s)", key)) + key
+	}
+	switch _, normal := p.(prior.Normal); {
+	case c.selecting:
+		return fmt.Errorf("select takes features in or leaves them out, and %s is no such feature: use fit, or write onehot(%s)", terms[0], key)
+	case !normal:
+		return fmt.Errorf("effects of groups, %s, are normal with a variance of their own, and prior %v is another law: leave --prior out; %s", terms[0], p, use)
+	case c.entry != nil && (c.entry.Groups == nil || !c.entry.Groups(c.call)):
+		return fmt.Errorf("engine %s does not fit effects of groups, %s: %s", c.entry.Name, terms[0], use)
+	}
+	return nil
+}
+
 // otherModel states a model that the engine asked for can fit: the one it means where none is stated, or the family
 // with another prior; "" if there is none.
 func (c *choice) otherModel(family credence.Likelihood) string {

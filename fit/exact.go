@@ -55,6 +55,7 @@ func exactEngine() Engine {
 			}
 			return spec.Call{Name: "convex"}, many + "; products with the columns do", nil
 		},
+		Groups: func(spec.Call) bool { return true },
 		Memory: exactMemory,
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := exact.Config{

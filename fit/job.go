@@ -65,7 +65,8 @@ func newJob(options Options, selecting bool) (*Job, error) {
 	if j.family, err = formula.ParseFamily(options.Family, options.Registry.Families); err != nil {
 		return nil, &Misuse{"family", err}
 	}
-	if err := formula.Check(options.Formula, formula.Options{Target: options.Target, Family: j.family, ReadFile: options.ReadFile}); err != nil {
+	plan, err := formula.CheckPlan(options.Formula, formula.Options{Target: options.Target, Family: j.family, ReadFile: options.ReadFile})
+	if err != nil {
 		return nil, &Misuse{"formula", err}
 	}
 	if j.prior, err = formula.ParsePrior(options.Prior, options.Registry.Priors); err != nil {
@@ -73,6 +74,9 @@ func newJob(options Options, selecting bool) (*Job, error) {
 	}
 	if _, selects := j.prior.(prior.SpikeSlab); !selects && len(options.PriorOdds) > 0 {
 		return nil, &Misuse{"prior_odds", fmt.Errorf("%v leaves no weight at 0, and none has odds of it: use --prior spikeslab, or leave prior odds out", j.prior)}
+	}
+	if err := j.engine.ofGroups(plan.Bars(), j.prior); err != nil {
+		return nil, &Misuse{"engine", err}
 	}
 	if stated := j.family.Stated(); stated != nil && options.Positive != "" {
 		if _, kind := likelihood.Describe(stated); kind != likelihood.Classes {

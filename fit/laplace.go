@@ -17,6 +17,7 @@ func laplaceEngine() Engine {
 		About:       "the Laplace approximation: every family with a normal prior; with the prior spikeslab, and under select, features by the million",
 		Reason:      "a spike of some width has a mode, and the search for it takes time in proportion to the features",
 		Checkpoints: true,
+		Groups:      func(spec.Call) bool { return true }, // with the prior normal
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			switch p.(type) {
 			case prior.Normal:

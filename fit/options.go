@@ -21,7 +21,7 @@ type Options struct {
 	Missing  frame.Policy `json:"missing,omitempty"`  // "" refuses missing values
 	// DropTarget leaves rows without a target out, whatever Missing says of inputs.
 	DropTarget bool         `json:"drop_target,omitempty"`
-	Unseen     frame.Unseen `json:"unseen,omitempty"` // "" refuses levels that training did not see
+	Unseen     frame.Unseen `json:"unseen,omitempty"` // "" refuses levels that training did not see, but of groups
 	Raw        bool         `json:"raw,omitempty"`    // do not centre and scale columns
 	// Types are the kinds of columns that the reader of the table was told, as dataset.ParseTypes reads them, for the recipe:
 	// a table has its kinds already.

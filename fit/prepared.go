@@ -88,6 +88,10 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 	if err != nil {
 		return nil, err
 	}
+	if c := credence.Covariances(features); len(c) > 0 && (entry.Groups == nil || !entry.Groups(call)) {
+		return nil, fmt.Errorf("the model has %d weights, %d of them of the %d levels of %s, too many for the engines that fit effects of groups: write onehot(…) in its place, or state --engine 'svi(covariance=full)' if memory and time allow",
+			features.Weights(), c[0].Levels*len(c[0].Columns), c[0].Levels, features.Blocks()[c[0].Block].Name)
+	}
 	if err := refuseSize(entry, call, j.prior, p.data.Rows(), p.model.Features.Weights(), j.memory()); err != nil {
 		return nil, err
 	}

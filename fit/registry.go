@@ -46,6 +46,8 @@ type Engine struct {
 	// Memory returns how many bytes a fit takes at the least beside mean, variance and prior
 	// variance of every weight, by its call and the prior; nil means none worth counting.
 	Memory func(call spec.Call, prior credence.Prior, rows, weights float64) float64
+	// Groups says whether a call fits effects of groups, as (1 | g) has; nil means that none does.
+	Groups func(call spec.Call) bool
 	// Checkpoints says that it writes and takes up Options.Checkpoint.
 	Checkpoints bool
 	// Batch reads the arguments and returns what makes the engine for a model; it refuses arguments

@@ -33,6 +33,10 @@ func sviEngine() Engine {
 			}
 			return call, "", nil
 		},
+		Groups: func(call spec.Call) bool {
+			stated := spec.NewArguments(call, "").Word("covariance", "")
+			return stated == string(svi.Full) || stated == string(svi.OfLevels)
+		},
 		Memory:      sviMemory,
 		Checkpoints: true,
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {

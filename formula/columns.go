@@ -212,6 +212,9 @@ func key(e frame.Expr) string {
 	if e.Level {
 		text.WriteString("\x00\x00\x00")
 	}
+	if e.Grouped {
+		text.WriteString("\x00\x00\x00\x00")
+	}
 	for _, step := range e.Steps {
 		fmt.Fprintf(&text, "\x00%s %g %g", step.Function, step.At, step.To)
 	}

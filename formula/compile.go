@@ -193,6 +193,7 @@ func (c *compiler) finish() error {
 	if !p.Intercept && len(p.linear) == 0 && !p.segment && len(p.functions) == 0 {
 		return c.formula.Errorf(c.formula, "the formula has no terms").WithRemedy("add a column, or 1 for the intercept")
 	}
+	c.checkBars()
 	if err := c.nameBlocks(); err != nil {
 		return err
 	}
@@ -243,6 +244,8 @@ func (c *compiler) setAside(term spec.Term) error {
 			return c.besides(call)
 		case "keep", "group":
 			return c.setTogether(call)
+		case spec.Bar, spec.Bars:
+			return c.asideKey(call)
 		case "onehot", "hash":
 			for _, arg := range call.Args {
 				if column, ok := arg.(spec.Column); ok {

@@ -12,10 +12,10 @@ import (
 )
 
 // NeedsData reports whether Features reads data: radial and sigmoid take their
-// centres from it, splines their knots, and hash its keys.
+// centres from it, splines their knots, hash its keys, and terms of groups the combinations of columns.
 func (p *Plan) NeedsData() bool {
 	return slices.ContainsFunc(p.functions, func(f function) bool {
-		return f.kind == "radial" || f.kind == "sigmoid" || f.kind == "hash" || f.kind == "s"
+		return f.kind == "radial" || f.kind == "sigmoid" || f.kind == "hash" || f.kind == "s" || f.kind == "bar" && len(f.inputs) > 1
 	})
 }
 
@@ -41,7 +41,7 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 		terms = append(terms, &feature.Linear{Inputs: linear, Segment: p.segment, Without: p.without})
 	}
 	if p.NeedsData() && data == nil {
-		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, s its knots, and hash its keys: give the training rows")
+		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, s its knots, hash its keys, and (1 | g:h) its groups: give the training rows")
 	}
 	if drawn == nil {
 		var err error
@@ -50,6 +50,14 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 		}
 	}
 	for i := range p.functions {
+		if p.functions[i].kind == "bar" {
+			groups, err := p.functions[i].multilevel(&in, data)
+			if err != nil {
+				return nil, err
+			}
+			terms = append(terms, groups...)
+			continue
+		}
 		var term feature.Term
 		var err error
 		if k := slices.IndexFunc(drawn, func(d Frequencies) bool { return d.place == i }); k >= 0 {

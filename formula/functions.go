@@ -28,6 +28,8 @@ type function struct {
 	bits    int      // hash: of the keys
 	except  []string // names that the sparse segment leaves out
 
+	bar *bar // of terms of groups, whose key is inputs
+
 	again bool // the same stands before
 }
 

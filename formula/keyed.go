@@ -110,6 +110,8 @@ func (l *lowering) function(f *function) error {
 	switch f.kind {
 	case "interaction", "onehot":
 		return l.term(keyed.Term{}, f.inputs, f.kind == "onehot")
+	case "bar":
+		return fmt.Errorf("%s: effects of groups are learned with all rows at hand: use fit, with --engine exact or 'svi(covariance=full)', or write onehot(%s)", f.label, l.plan.Frame.Inputs[f.inputs[0]])
 	case "hash":
 		for _, inputs := range f.crosses {
 			if err := l.term(keyed.Term{Bits: f.bits}, inputs, false); err != nil {

@@ -92,6 +92,9 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 		if slices.Contains(later(), e.Name) {
 			return nil, c.unsupported(e, e.Name+"(…) is")
 		}
+		if e.IsBar() {
+			return nil, c.formula.Errorf(e, "%s cannot be part of an interaction", spec.Clip(e.String())).WithRemedy("write what varies by group within it, such as (x | g)")
+		}
 		if isKernel(e.Name) {
 			return nil, c.unsupported(e, "products with kernels are")
 		}

@@ -195,6 +195,8 @@ func (c *compiler) call(call spec.Call) error {
 	switch call.Name {
 	case "offset", "weight", "precision":
 		return nil // the first pass did it
+	case spec.Bar, spec.Bars:
+		return c.bar(call)
 	case "onehot":
 		return c.oneHot(call)
 	case "keep", "group":

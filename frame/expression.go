@@ -20,6 +20,9 @@ type Expr struct {
 	Keyed bool `json:"keyed,omitempty"`
 	// Level says that what the steps make of the column, such as the hour of a time, is a level and no number.
 	Level bool `json:"level,omitempty"`
+	// Grouped says that the levels are groups of rows, whose effects have a law of their own: a missing value is a
+	// level of its own, and one that training did not have is drawn from the law, unless refusing is stated.
+	Grouped bool `json:"grouped,omitempty"`
 }
 
 // Column returns the expression that is a column itself.

@@ -207,11 +207,11 @@ func (f *finisher) finishCategory(in *Input, s *inputTally) {
 	codes, _ := levelCodes(list.Levels, in.Levels)
 	first := slices.IndexFunc(codes, func(code float64) bool { return s.weightOf(int(code)) == most })
 	in.Fill = float64(max(0, first)) // of equally frequent levels the first fills
-	if n := len(in.Levels); n > fewLevels && 2*n > s.Count && !in.Expr.Keyed {
+	if n := len(in.Levels); n > fewLevels && 2*n > s.Count && !in.Expr.Keyed && !in.Expr.Grouped {
 		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier, or numbers written in another way?",
 			in.Expr, n, s.Count)
 	}
-	if s.Missing > 0 && (f.frame.Missing == Indicator || in.Expr.Keyed) {
+	if s.Missing > 0 && (f.frame.Missing == Indicator || in.Expr.Keyed || in.Expr.Grouped) {
 		in.Fill = float64(len(in.Levels))
 		in.Levels = append(in.Levels, missingLevel)
 	}
@@ -227,7 +227,7 @@ func (f *finisher) warnRepeated() {
 	first, repeated := map[key]string{}, 0
 	for i := range f.frame.Inputs {
 		in, s := &f.frame.Inputs[i], &f.total.Inputs[i]
-		if in.Segment || in.Expr.Keyed {
+		if in.Segment || in.Expr.Keyed || in.Expr.Grouped {
 			continue
 		}
 		category := in.Kind == credence.Category

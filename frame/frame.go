@@ -101,6 +101,11 @@ func (f *Frame) TargetName() string {
 	return f.Target.Expr.String()
 }
 
+// Lenient reports whether the levels of an expression may be others than those of training.
+func (f *Frame) Lenient(e *Expr) bool {
+	return f.Unseen == AtPrior || e.Keyed || e.Grouped && f.Unseen == ""
+}
+
 // drops says which columns a row is left out for that lacks their value; nil where none is left out.
 func (f *Frame) drops() func(column string) bool {
 	switch {

@@ -36,7 +36,7 @@ const (
 // Unseen says what to do about levels that training did not see.
 type Unseen string
 
-// The ways. The empty one is RefuseUnseen.
+// The ways. The empty one is RefuseUnseen, but for groups, which have a law: AtPrior.
 const (
 	RefuseUnseen Unseen = "refuse"
 	// AtPrior scores another level by the law of its block: mean 0, and the prior variance that was learned.
@@ -81,11 +81,11 @@ func (o Options) Validate() (Options, error) {
 	if !slices.Contains([]Policy{Refuse, Mean, Indicator, Drop}, o.Missing) {
 		return o, fmt.Errorf("frame: missing values cannot be treated by %q: use error, mean, indicator or drop", o.Missing)
 	}
-	if o.Unseen == "" || o.Unseen == "error" {
+	if o.Unseen == "error" {
 		o.Unseen = RefuseUnseen
 	}
 	switch o.Unseen {
-	case RefuseUnseen, AtPrior:
+	case "", RefuseUnseen, AtPrior:
 	case formerZero:
 		return o, errors.New("frame: unseen levels are no longer treated by \"zero\", whose intervals were too narrow: use prior, which adds the variance of the levels to the prediction")
 	default:
@@ -178,6 +178,9 @@ func newFrame(plan *Plan, options Options) *Frame {
 	f := &Frame{Missing: options.Missing, DropTarget: options.DropTarget, Unseen: options.Unseen, Raw: options.Raw}
 	if plan.Target != nil {
 		f.Target = &Target{Expr: plan.Target.clone(), Mode: options.Mode}
+	}
+	if f.Unseen == "" && !slices.ContainsFunc(plan.Inputs, func(e Expr) bool { return e.Grouped }) {
+		f.Unseen = RefuseUnseen
 	}
 	f.Inputs = make([]Input, len(plan.Inputs))
 	for i, e := range plan.Inputs {

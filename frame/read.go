@@ -124,8 +124,10 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 			}
 			continue
 		}
-		if v != v && in.Expr.Keyed {
-			*to = s.missing
+		if v != v && (in.Expr.Keyed || in.Expr.Grouped && (s.missing >= 0 || !b.refuses(in))) {
+			if *to = s.missing; s.missing < 0 && i >= from && !in.Expr.Keyed {
+				b.counts.UnseenLevels++
+			}
 			continue
 		}
 		if v != v {
@@ -153,11 +155,14 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 	return nil
 }
 
+// refuses reports whether the input may not have levels that training did not see.
+func (b *Bound) refuses(in *Input) bool { return !b.frame.Lenient(&in.Expr) }
+
 // code returns training's code of a level of row i of the block.
 func (b *Bound) code(in *Input, s *specialInput, v float64, first, i int) (float64, error) {
 	k, row := int(v), first+i
 	if k == -1 { // the source knows training's levels, and this is another
-		if b.frame.Unseen != AtPrior && !in.Expr.Keyed {
+		if b.refuses(in) {
 			column, _ := credence.CutText(in.Expr.Column)
 			level := "its level"
 			if text, ok := b.rows.text(row, &in.Expr); ok {
@@ -175,7 +180,7 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, first, i int) (float
 	if k < 0 || k >= len(s.codes) {
 		return 0, b.rows.fail(row, fmt.Errorf("column %q holds code %s, and has %d levels: the source is broken", in.Expr.Column, number(v), len(s.codes)))
 	}
-	if s.codes[k] < 0 && b.frame.Unseen != AtPrior && !in.Expr.Keyed {
+	if s.codes[k] < 0 && b.refuses(in) {
 		column, _ := credence.CutText(in.Expr.Column)
 		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): correct it, or let --unseen prior score it by the variance of the levels",
 			column, b.rows.levels(&in.Expr)[k], s.unseen, cell.Plural(s.unseen, "level", "levels")))

@@ -84,7 +84,7 @@ type List struct {
 }
 
 // Call is name(argument, …, key=value, …), and the whole of a spec. A power x^2 and a comparison x > 3 are calls of
-// an operator, with a number for the second argument.
+// an operator, with a number for the second argument, and (columns | key, key=value, …) is one of [Bar] or [Bars].
 type Call struct {
 	Position
 	Name  string // a plain name, or an operator
@@ -111,10 +111,20 @@ type Operator byte
 // the left.
 const (
 	Interaction Operator = ':' // a:b
+	Nested      Operator = '/' // a/b, behind a bar: a and a:b
 	Cross       Operator = '*' // a + b + a:b of columns; the product of kernels
 	Plus        Operator = '+'
 	Minus       Operator = '-'
 )
+
+// The names of terms that vary by the levels of a key: (x | g), and (x || g) whose columns vary independently.
+const (
+	Bar  = "|"
+	Bars = "||"
+)
+
+// IsBar reports whether the call is a term that varies by the levels of a key.
+func (c Call) IsBar() bool { return c.Name == Bar || c.Name == Bars }
 
 // String is the sign.
 func (o Operator) String() string { return string(rune(o)) }

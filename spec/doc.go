@@ -12,9 +12,11 @@
 //	product     = interaction { "*" interaction }
 //	interaction = compared { ":" compared }
 //	compared    = primary [ "^" number ] [ comparison number ]
-//	primary     = column | "." | number | call | "(" sum ")"
+//	primary     = column | "." | number | call | "(" sum ")" | bar
 //	            | text | list | file                  (only inside a call)
 //	comparison  = ">" | "<" | ">=" | "<=" | "==" | "!="
+//	bar         = "(" sum ( "|" | "||" ) key { "," key=value } ")"     (only outside calls)
+//	key         = sum, whose products may have "/" for "*"
 //	call        = name "(" [ argument { "," argument } ] ")"
 //	argument    = sum | key "=" [ "~" ] sum
 //	list        = "[" [ sum { "," sum } ] "]"

@@ -35,6 +35,9 @@ func (p *parser) product(in context) (Expr, *Error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.key {
+		return p.chain(start, left, in, (*parser).interaction, Cross, Nested)
+	}
 	return p.chain(start, left, in, (*parser).interaction, Cross)
 }
 
@@ -235,11 +238,42 @@ func (p *parser) group(in context) (Expr, *Error) {
 	if err != nil {
 		return nil, err
 	}
+	if in == inTerm && (p.current.is(Bar) || p.current.is(Bars)) {
+		return p.bar(open, e)
+	}
 	if !p.accept(")") {
 		return nil, p.inBrackets(open)
 	}
 	p.depth--
 	return e, nil
+}
+
+// bar reads what stands behind the columns that vary: | key, and arguments.
+func (p *parser) bar(open token, columns Expr) (Expr, *Error) {
+	c := Call{Name: p.advance().text, nested: true}
+	within := p.key
+	p.key = true
+	key, err := p.sum(inTerm)
+	p.key = within
+	if err != nil {
+		return nil, err
+	}
+	c.Args = []Expr{columns, key}
+	if p.accept(",") {
+		if err := p.arguments(open, &c); err != nil {
+			return nil, err
+		}
+		if len(c.Args) > 2 {
+			return nil, p.fail(c.Args[2].At(), "%s stands behind a comma, where key=value does", show(c.Args[2].String())).
+				WithRemedy("write such as (1 | g, sd=0.5); the key of two columns is g:h")
+		}
+	}
+	if !p.accept(")") {
+		return nil, p.inBrackets(open)
+	}
+	p.depth--
+	c.Position = between(open.at(), p.previous.at())
+	return c, nil
 }
 
 func (p *parser) list(in context) (Expr, *Error) {
@@ -282,36 +316,8 @@ func (p *parser) call(name token) (Call, *Error) {
 		return Call{}, err
 	}
 	c := Call{Name: name.text, nested: true}
-	seen := map[string]bool{}
-	for !p.current.is(")") || len(c.Args)+len(c.Named) > 0 {
-		switch {
-		case p.current.kind == nameToken && p.ahead.is("="):
-			argument, err := p.named(open)
-			if err != nil {
-				return Call{}, err
-			}
-			if seen[argument.Key] {
-				return Call{}, p.fail(argument.Position, "%s= is given twice", argument.Key).WithRemedy("keep one of the two")
-			}
-			if len(c.Named) == MaxKeys {
-				return Call{}, p.fail(argument.Position, "more than %d key=value arguments in one call", MaxKeys).WithRemedy("no function knows so many: drop some")
-			}
-			seen[argument.Key] = true
-			c.Named = append(c.Named, argument)
-		case len(c.Args) > 0 && p.current.kind == nameToken && p.ahead.is("=="):
-			return Call{}, p.fail(p.ahead.at(), "== is not used here").WithRemedy("write %s=value with one =", p.current.text)
-		case p.current.is("~"):
-			return Call{}, p.fail(p.current.at(), "~ marks the starting guess of a named value").WithRemedy("write key=~value")
-		default:
-			arg, err := p.item(open)
-			if err != nil {
-				return Call{}, err
-			}
-			c.Args = append(c.Args, arg)
-		}
-		if !p.accept(",") {
-			break
-		}
+	if err := p.arguments(open, &c); err != nil {
+		return Call{}, err
 	}
 	if !p.accept(")") {
 		return Call{}, p.inBrackets(open)
@@ -319,6 +325,42 @@ func (p *parser) call(name token) (Call, *Error) {
 	p.depth--
 	c.Position = between(name.at(), p.previous.at())
 	return c, nil
+}
+
+// arguments reads [ argument { "," argument } ].
+func (p *parser) arguments(open token, c *Call) *Error {
+	seen := map[string]bool{}
+	for !p.current.is(")") || len(c.Args)+len(c.Named) > 0 {
+		switch {
+		case p.current.kind == nameToken && p.ahead.is("="):
+			argument, err := p.named(open)
+			if err != nil {
+				return err
+			}
+			if seen[argument.Key] {
+				return p.fail(argument.Position, "%s= is given twice", argument.Key).WithRemedy("keep one of the two")
+			}
+			if len(c.Named) == MaxKeys {
+				return p.fail(argument.Position, "more than %d key=value arguments in one call", MaxKeys).WithRemedy("no function knows so many: drop some")
+			}
+			seen[argument.Key] = true
+			c.Named = append(c.Named, argument)
+		case len(c.Args) > 0 && p.current.kind == nameToken && p.ahead.is("=="):
+			return p.fail(p.ahead.at(), "== is not used here").WithRemedy("write %s=value with one =", p.current.text)
+		case p.current.is("~"):
+			return p.fail(p.current.at(), "~ marks the starting guess of a named value").WithRemedy("write key=~value")
+		default:
+			arg, err := p.item(open)
+			if err != nil {
+				return err
+			}
+			c.Args = append(c.Args, arg)
+		}
+		if !p.accept(",") {
+			break
+		}
+	}
+	return nil
 }
 
 // item reads one positional argument or list item.

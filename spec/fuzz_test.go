@@ -46,6 +46,7 @@ func FuzzFormula(f *testing.F) {
 	f.Add("log(price) ~ . - id + rbf(lat, lon, n=400) * matern32(`a``b`) + size:rooms + offset(log(exposure))")
 	f.Add("A\nA0")
 	f.Add("(n > 0) ~ x^2 + x>=-1.5:c - (x^2)^3*z!=0 + f((x == 3) < 1, x<=2)")
+	f.Add("y ~ (0 + x:z || g/(h/k):l, sd=~[0.5, 1], cor=0) + (((1|a)|b*c/d))")
 	f.Add(`y ~ f(-(2), -2 * a - -b, [1e-9, inf], w=~@"a b", s='it''s') - (a + b:c)`)
 	f.Fuzz(func(t *testing.T, text string) {
 		formula, err := ParseFormula(text)

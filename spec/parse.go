@@ -56,6 +56,7 @@ type parser struct {
 	current  token
 	ahead    token
 	depth    int
+	key      bool // it reads what stands behind a bar
 }
 
 func newParser(text, noun string) (*parser, error) {
@@ -138,7 +139,7 @@ func (p *parser) target(before []Term) (Expr, *Error) {
 	}
 	switch e := before[0].Expr.(type) {
 	case Column, Call:
-		if !before[0].Minus {
+		if call, ok := e.(Call); !before[0].Minus && !(ok && call.IsBar()) {
 			return e, nil
 		}
 	case Dot:
@@ -205,7 +206,7 @@ func (p *parser) removable(e Expr) *Error {
 		}
 	case Call:
 		what := e.Name + "(…)"
-		if e.operator() {
+		if e.operator() || e.IsBar() {
 			what = e.String()
 		}
 		err := p.fail(e.Position, "only columns, interactions and the intercept can be taken out, not %s", what)

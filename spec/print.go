@@ -79,7 +79,7 @@ func (o Operator) strength() int {
 	switch o {
 	case Interaction:
 		return bindsInteraction
-	case Cross:
+	case Cross, Nested:
 		return bindsProduct
 	}
 	return bindsSum
@@ -137,6 +137,18 @@ func write(out *strings.Builder, n Node, least int) {
 			write(out, n.Args[1], 0)
 			return
 		}
+		if n.IsBar() && len(n.Args) == 2 {
+			out.WriteByte('(')
+			write(out, n.Args[0], 0)
+			out.WriteString(" " + n.Name + " ")
+			write(out, n.Args[1], 0)
+			for _, arg := range n.Named {
+				out.WriteString(", ")
+				write(out, arg, 0)
+			}
+			out.WriteByte(')')
+			return
+		}
 		out.WriteString(n.Name)
 		out.WriteByte('(')
 		for i, arg := range n.Args {
@@ -150,8 +162,8 @@ func write(out *strings.Builder, n Node, least int) {
 		out.WriteByte(')')
 	case Binary:
 		write(out, n.Left, n.Op.strength())
-		if n.Op == Interaction {
-			out.WriteByte(':')
+		if n.Op == Interaction || n.Op == Nested {
+			out.WriteString(n.Op.String())
 		} else {
 			out.WriteString(" " + n.Op.String() + " ")
 		}

@@ -20,7 +20,7 @@ const (
 	textToken               // text is the content
 	fileToken               // text is the path
 	dotToken
-	signToken // text is one of ( ) [ ] , = ~ + - * : ^ or of comparisons
+	signToken // text is one of ( ) [ ] , = ~ + - * : ^ / | || or of comparisons
 )
 
 type token struct {
@@ -59,8 +59,11 @@ func (s *scanner) token() token {
 	}
 	r, size := utf8.DecodeRuneInString(s.source[start:])
 	switch {
-	case strings.ContainsRune("()[],=~+-*:^", r):
+	case strings.ContainsRune("()[],=~+-*:^/|", r):
 		s.next += size
+		if strings.HasPrefix(s.source[start:], "||") {
+			s.next++
+		}
 		return token{kind: signToken, text: s.source[start:s.next], offset: start, end: s.next}
 	case r == '`':
 		return s.quoted(quotedToken, start, start, '`')

@@ -92,8 +92,8 @@ func didYouMean(near string) string { return "did you mean " + Column{Name: near
 // languages, programming, and text that a word processor has improved. %c is the character, and
 // an empty message says only that it is unexpected.
 var strange = []struct{ characters, message, remedy string }{
-	{"|", "| is not an operator here", "of alternatives write one; for an effect of each group write onehot(group), for slopes by group x:group"},
-	{"/", "/ is not an operator here", "write a + a:b for b within a; a ratio is a column of its own; a path is written @path, a column name with / in backquotes"},
+	{"|", "%c is not an operator here", "of alternatives write one; effects of each group stand in parentheses, (1 | group), and slopes by group, (x | group)"},
+	{"/", "/ is not an operator here", "write a + a:b for b within a, (1 | a/b) for effects of groups within groups; a ratio is a column of its own; a path is written @path, a column name with / in backquotes"},
 	{"%", "", "write 5%% as 0.05; a column name with %% goes in backquotes"},
 	{"!&?<", "", "conditions are columns to be made before, but for comparisons with a number, such as x > 3 or x != 0; a column name with %c goes in backquotes"},
 	{";", "", "arguments are separated by commas, terms by +"},

@@ -27,6 +27,8 @@ func (p *parser) noOperand() *Error {
 	switch {
 	case t.kind == badToken:
 		return t.err
+	case t.is(Nested.String()), t.is(Bar), t.is(Bars):
+		return p.strangeSign(t)
 	case t.kind == endToken && before.kind == signToken:
 		// The caret stands directly behind the sign, not behind the spaces.
 		behind = Position{Offset: before.end}
@@ -75,6 +77,8 @@ func (p *parser) afterTerm(hasTarget bool) *Error {
 	switch {
 	case t.kind == badToken:
 		return t.err
+	case t.is(Nested.String()), t.is(Bar), t.is(Bars):
+		return p.strangeSign(t)
 	case t.is("=") && hasTarget:
 		return p.fail(t.at(), "key=value belongs inside the parentheses of a term").WithRemedy("write it such as rbf(x, n=400)")
 	}
@@ -106,6 +110,8 @@ func (p *parser) inBrackets(open token) *Error {
 	switch {
 	case t.kind == badToken:
 		return t.err
+	case t.is(Nested.String()), t.is(Bar), t.is(Bars):
+		return p.strangeSign(t)
 	case t.kind == endToken:
 		return p.neverClosed(open)
 	case t.is(")"), t.is("]"):
@@ -119,6 +125,12 @@ func (p *parser) inBrackets(open token) *Error {
 		return p.fail(t.at(), `unexpected ","`).WithRemedy("join terms with +; commas separate arguments of a function")
 	}
 	return p.missingOperator(p.previous, t, "a comma or an operator")
+}
+
+// strangeSign words the error for a sign that stands behind a bar, or between columns and key, alone.
+func (p *parser) strangeSign(t token) *Error {
+	message, remedy := strangeCharacter(rune(t.text[0]), t.text)
+	return p.fail(t.at(), "%s", message).WithRemedy("%s", remedy)
 }
 
 // column counts the characters before t, from 1, on its line.

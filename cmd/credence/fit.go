@@ -60,7 +60,7 @@ func (flags *fitFlags) register(cmd *cobra.Command, prior, priors string) {
 	f.StringVar(&flags.Family, "family", "", "gaussian, bernoulli, … (default: by the target)")
 	f.StringVar(&flags.Prior, "prior", prior, priors)
 	f.StringVar(&flags.Engine, "engine", "auto", "auto, or an engine with its options: exact(starts=5, draws=5)")
-	f.StringVar((*string)(&flags.Unseen), "unseen", "error", "error or prior: what predictions do about categories that training did not see; prior adds the variance of the levels")
+	f.StringVar((*string)(&flags.Unseen), "unseen", "", "error or prior: what predictions do about categories that training did not see; prior adds the variance of the levels (default: error, and prior for groups, the g of (1 | g))")
 	f.StringVar(&flags.Positive, "positive", "", "the class that counts as positive, against all the rest")
 	f.BoolVar(&flags.Raw, "raw", false, "do not centre and scale columns")
 	f.StringVarP(&flags.output, "output", "o", "", "model file to write")

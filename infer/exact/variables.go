@@ -159,8 +159,8 @@ func (e *Engine) variables(f form, current *point, t ascent, floor float64, refe
 	}
 	for k, g := range e.groups {
 		switch {
-		case e.prior.Variance.State != param.Learned && !g.Intercept:
-			current.prior[k] = own(e.prior.Variance.Value)
+		case g.Stated.State != param.Learned && !g.Intercept:
+			current.prior[k] = own(g.Stated.Value)
 		case e.priors() && g.Learned && spreads[k] == 0:
 			current.prior[k] = scale * scale
 		case e.priors() && g.Learned && t.again:
@@ -188,7 +188,7 @@ func (e *Engine) variables(f form, current *point, t ascent, floor float64, refe
 		if !g.Learned || e.priors() && spreads[k] == 0 {
 			continue
 		}
-		hangs := e.priors() && e.prior.ARD
+		hangs := e.priors() && e.prior.ARD && !g.Covaried
 		scaled := hyper.BetaPrime{A: 1, B: 0.5, Scale: scale / spreads[k]}
 		if hangs {
 			hung++
@@ -266,7 +266,7 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 // begin moves the prior variances of mixed blocks, one after the other, to where the evidence is largest.
 func (e *Engine) begin(ctx context.Context, f form, current *point, references, fine []float64) error {
 	for k := range e.groups {
-		if fine[k] <= references[k] || e.prior.Variance.State != param.Learned {
+		if fine[k] <= references[k] || e.groups[k].Stated.State != param.Learned {
 			continue
 		}
 		if e.groups[k].Count == 1 { // a column of its own

@@ -23,6 +23,10 @@ type Group struct {
 	Of           int  // weights of the block
 	Intercept    bool // the block is the intercept
 	Learned      bool // its prior variance is learned from the data, from a guess or from nothing
+	// Stated is the prior variance: a Guess and Held have a value.
+	Stated param.Parameter
+	// Covaried says that no prior of the model is about the block: see [credence.Covaried].
+	Covaried bool
 	Unit         bool // the squares of the block's columns add up to 1 in every row
 	// Tuned says that the block has hyper-parameters: its features stand about 0.
 	Tuned bool
@@ -47,6 +51,20 @@ func Groups(engine string, features credence.Features, p prior.Normal) ([]Group,
 			moves[h.Block] = moves[h.Block] || !h.Held && !blocks[h.Block].Unit
 		}
 	}
+	own := map[int]param.Parameter{} // prior variances of blocks with a covariance of their own
+	for _, c := range credence.Covariances(features) {
+		if len(c.Columns) > 1 {
+			return nil, fmt.Errorf("%s: %s has %d columns that vary together by group, and the engine takes one", engine, blocks[c.Block].Name, len(c.Columns))
+		}
+		own[c.Block] = param.Parameter{}
+		if len(c.SD) > 0 {
+			state := param.Guess
+			if c.Held {
+				state = param.Held
+			}
+			own[c.Block] = param.Parameter{Value: c.SD[0] * c.SD[0], State: state}
+		}
+	}
 	var list []Group
 	next := 0
 	for k, b := range blocks {
@@ -58,8 +76,15 @@ func Groups(engine string, features credence.Features, p prior.Normal) ([]Group,
 		}
 		next += b.Count
 		g := Group{Name: b.Name, First: b.First, Count: b.Count, Block: k, Of: b.Count, Intercept: b.Intercept,
-			Unit: b.Unit, Tuned: tuned[k], Moves: moves[k], Learned: !b.Intercept && p.Variance.State != param.Held}
-		if !p.ARD || b.Intercept {
+			Unit: b.Unit, Tuned: tuned[k], Moves: moves[k]}
+		if !b.Intercept {
+			g.Stated = p.Variance
+		}
+		if stated, covaried := own[k]; covaried {
+			g.Covaried, g.Stated = true, stated
+		}
+		g.Learned = !b.Intercept && g.Stated.State != param.Held
+		if !p.ARD || b.Intercept || g.Covaried {
 			if b.Count > 0 {
 				list = append(list, g)
 			}

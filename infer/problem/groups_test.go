@@ -31,7 +31,7 @@ var two = listed{weights: 4, blocks: []credence.Block{
 }, hyper: []credence.Hyper{{Name: "lengthscale.sum(rbf)", Block: 2}}}
 
 func TestGroups(t *testing.T) {
-	intercept := Group{Name: "(intercept)", Count: 1, Of: 1, Intercept: true}
+	intercept, held := Group{Name: "(intercept)", Count: 1, Of: 1, Intercept: true}, param.Parameter{Value: 1, State: param.Held}
 	for _, c := range []struct {
 		prior prior.Normal
 		want  []Group
@@ -39,10 +39,10 @@ func TestGroups(t *testing.T) {
 		{prior.Normal{}, []Group{intercept,
 			{Name: "rbf", First: 1, Count: 1, Block: 1, Of: 1, Learned: true},
 			{Name: "sum(rbf)", First: 2, Count: 2, Block: 2, Of: 2, Learned: true, Tuned: true, Moves: true}}},
-		{prior.Normal{ARD: true, Variance: param.Parameter{Value: 1, State: param.Held}}, []Group{intercept,
-			{Name: "rbf.q", First: 1, Count: 1, Block: 1, Of: 1},
-			{Name: "sum(rbf).r", First: 2, Count: 1, Block: 2, Of: 2, Tuned: true, Moves: true},
-			{Name: "sum(rbf).s", First: 3, Count: 1, Block: 2, Of: 2, Tuned: true, Moves: true}}},
+		{prior.Normal{ARD: true, Variance: held}, []Group{intercept,
+			{Name: "rbf.q", First: 1, Count: 1, Block: 1, Of: 1, Stated: held},
+			{Name: "sum(rbf).r", First: 2, Count: 1, Block: 2, Of: 2, Stated: held, Tuned: true, Moves: true},
+			{Name: "sum(rbf).s", First: 3, Count: 1, Block: 2, Of: 2, Stated: held, Tuned: true, Moves: true}}},
 	} {
 		got, err := Groups("test", two, c.prior)
 		if err != nil || !reflect.DeepEqual(got, c.want) {

@@ -27,17 +27,15 @@ func (r *fit) describe(o *outcome) {
 	if r.Priors == nil {
 		return
 	}
-	share := 1.0
 	if r.Priors.Common != nil {
 		o.common = r.Priors.Settle(o.priors)
-		share = math.Exp(o.common)
 		r.report.HyperPrior = append(r.report.HyperPrior, credence.Value{Name: priorVariance + common, Value: r.Priors.Centre * r.Priors.Centre})
 	}
 	for k, g := range r.Groups {
 		if r.averaged != nil { // by rows that were left out
 			break
 		}
-		if a := share * r.Priors.Scales[k]; a > 0 {
+		if a := r.Priors.Share(k, o.common) * r.Priors.Scales[k]; a > 0 {
 			r.report.HyperPrior = append(r.report.HyperPrior, credence.Value{Name: priorVariance + g.Name, Value: a * a})
 		}
 	}

@@ -21,6 +21,7 @@ type Priors struct {
 
 	Common hyper.Prior // of log α; nil without
 	Centre float64     // s/√d, the scale of α
+	hung   []bool      // the groups whose scale is α's
 
 	family *Family
 	scale  float64
@@ -29,7 +30,7 @@ type Priors struct {
 // newPriors makes the priors of a problem. It holds a group whose columns are constant, of which
 // nothing can be learned, at s.
 func (p *Problem) newPriors(s *Start) *Priors {
-	priors := &Priors{Groups: make([]hyper.Prior, len(p.Groups)), Scales: make([]float64, len(p.Groups)), family: s.Family, scale: s.Scale}
+	priors := &Priors{Groups: make([]hyper.Prior, len(p.Groups)), Scales: make([]float64, len(p.Groups)), hung: make([]bool, len(p.Groups)), family: s.Family, scale: s.Scale}
 	weights := 0
 	for k := range p.Groups {
 		g := &p.Groups[k]
@@ -43,9 +44,9 @@ func (p *Problem) newPriors(s *Start) *Priors {
 			s.Prior[k], p.References[k] = s.Scale*s.Scale, Reference{s.Scale * s.Scale, s.Scale * s.Scale}
 			continue
 		}
-		weights += g.Count
 		priors.Scales[k] = s.Scale / size
-		if p.Prior.ARD {
+		if priors.hung[k] = p.Prior.ARD && !g.Covaried; priors.hung[k] {
+			weights += g.Count
 			priors.Scales[k] = 1 / size
 		}
 		priors.Groups[k] = hyper.BetaPrime{A: 1, B: likelihood.PriorTail(p.Likelihood), Scale: priors.Scales[k]}
@@ -64,7 +65,7 @@ func (p *Priors) At(common float64) []hyper.Prior {
 	}
 	list := make([]hyper.Prior, len(p.Groups))
 	for k, prior := range p.Groups {
-		if list[k] = prior; p.Scales[k] > 0 {
+		if list[k] = prior; p.hung[k] {
 			list[k] = hyper.BetaPrime{A: 0.5, B: 0.5, Scale: p.Scales[k] * math.Exp(common)}
 		}
 	}
@@ -73,6 +74,14 @@ func (p *Priors) At(common float64) []hyper.Prior {
 
 // Hung says whether there is a common scale.
 func (p *Priors) Hung() bool { return p != nil && p.Common != nil }
+
+// Share is by what the common scale multiplies the scale of a group.
+func (p *Priors) Share(k int, common float64) float64 {
+	if !p.hung[k] {
+		return 1
+	}
+	return math.Exp(common)
+}
 
 // Settle returns the log α that the prior variances make most likely; 0 without one. The log density
 // is concave in it.
@@ -99,8 +108,10 @@ func top(low, high float64, slope func(x float64) float64) float64 {
 func (p *Priors) CommonSlope(common float64, variances []float64) float64 {
 	_, sum, _ := p.Common.At(common)
 	for k, prior := range p.At(common) {
-		_, slope, _ := prior.At(math.Log(variances[k]) / 2)
-		sum -= slope // α and τ count by their ratio
+		if p.hung[k] {
+			_, slope, _ := prior.At(math.Log(variances[k]) / 2)
+			sum -= slope // α and τ count by their ratio
+		}
 	}
 	return sum
 }

@@ -282,7 +282,8 @@ func (s *sample) location(family Likelihood, variance float64) float64 {
 
 // reference returns the reference of group k and the prior variance that it begins with.
 func (p *Problem) reference(k int, latent float64, columns []columnSums, weight float64) (r Reference, v float64) {
-	g, stated := p.Groups[k], p.Prior.Variance
+	g := p.Groups[k]
+	stated := g.Stated
 	switch {
 	case g.Intercept:
 		v = p.Intercept.Variance
