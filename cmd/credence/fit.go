@@ -36,6 +36,7 @@ Formulas:   target ~ .                      every other column
             log(price) ~ . - id             transforms; leave a column out
             y ~ . + rbf(.)                  add a Gaussian process by random features
             y ~ . + rbf(lat, lon, n=400) + matern32(age) + onehot(zip) + size:rooms
+            y ~ x + (x || school) + (1 | teacher)    effects of groups, and slopes by group
             n ~ age + offset(log(exposure)) + weight(w)
             cost ~ age + precision(claims)  means of so many; weight counts equal rows
 What you state is held; what you leave out is learned; ~ before a value makes it a

@@ -27,7 +27,7 @@ type Group struct {
 	Stated param.Parameter
 	// Covaried says that no prior of the model is about the block: see [credence.Covaried].
 	Covaried bool
-	Unit         bool // the squares of the block's columns add up to 1 in every row
+	Unit     bool // the squares of the block's columns add up to 1 in every row
 	// Tuned says that the block has hyper-parameters: its features stand about 0.
 	Tuned bool
 	// Moves says that the block learns hyper-parameters which its columns' sizes depend on.
