@@ -18,7 +18,7 @@ func (p *Prepared) recipe() credence.Recipe {
 	if p.frame.Missing != frame.Refuse {
 		r.Missing = string(p.frame.Missing)
 	}
-	if p.frame.Unseen != frame.RefuseUnseen {
+	if p.frame.Unseen != frame.RefuseUnseen || len(p.plan.Bars()) > 0 { // refusing groups is stated
 		r.Unseen = string(p.frame.Unseen)
 	}
 	for _, odds := range o.PriorOdds { // where they are stated is no matter of the model
