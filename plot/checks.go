@@ -217,7 +217,7 @@ func drawKHat(ctx context.Context, p *picture) (*chart.Chart, error) {
 	return &chart.Chart{
 		Title: "Leaving out each row: Pareto-k̂", Under: fmt.Sprintf("%s; %s", p.looked(len(c.k)), verdict),
 		Description: fmt.Sprintf("One point for each training row. Up to %.2g the row can be left out without another fit; above, the row changes the model so much that what the others predict of it is not known so. The largest is %.2f; %s.", c.goodK, slices.Max(c.k), verdict),
-		Panels: []chart.Panel{{X: chart.Axis{Name: "row"}, Y: chart.Axis{Name: "Pareto-k̂"}, Marks: []chart.Mark{good, bad},
+		Panels: []chart.Panel{{X: chart.Axis{Name: "row", Whole: true}, Y: chart.Axis{Name: "Pareto-k̂"}, Marks: []chart.Mark{good, bad},
 			Rules: []chart.Rule{{At: 0}, {Name: fmt.Sprintf("%.2g", c.goodK), At: c.goodK}, {Name: "1", At: 1}}}},
 	}, nil
 }

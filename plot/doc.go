@@ -8,7 +8,8 @@
 // # What the kinds show
 //
 // predictions and slopes are averages over the rows with one column replaced by each of its values, as those of package effect; forest
-// has its comparisons. ppc_pit and loo_pit are the empirical distribution function of P(Y ≤ y) less the uniform one, with an envelope
+// has its comparisons. ppc_dist, ppc_tstat and ppc_rootogram set the targets beside sets that the model draws in their place, each under one
+// draw of the weights (Gelman, Meng & Stern 1996; Kleiber & Zeileis 2016). ppc_pit and loo_pit are the empirical distribution function of P(Y ≤ y) less the uniform one, with an envelope
 // that holds all of it in 99 % of the sets of rows (Säilynoja, Bürkner & Vehtari 2022); loo_pit predicts each row from all others
 // (Vehtari, Gelman & Gabry 2017), and khat says how far that can be relied on. residuals are P(Y ≤ y) against the rank of the
 // prediction, as those of R's package DHARMa. prior_posterior has the densities of weights before and after the data, path the

@@ -24,6 +24,9 @@ const (
 	Predictions    Kind = "predictions"
 	Slopes         Kind = "slopes"
 	Forest         Kind = "forest"
+	PPCDist        Kind = "ppc_dist"
+	PPCStatistics  Kind = "ppc_tstat"
+	PPCRootogram   Kind = "ppc_rootogram"
 	PPCPIT         Kind = "ppc_pit"
 	LOOPIT         Kind = "loo_pit"
 	Residuals      Kind = "residuals"
@@ -56,6 +59,9 @@ var kinds = []struct {
 	{Predictions, "average predictions over the values of each column", false, nil, drawPredictions},
 	{Slopes, "how steeply predictions rise over the values of each number", false, refuseSlopes, drawSlopes},
 	{Forest, "what a change of each column changes, with intervals", false, nil, drawForest},
+	{PPCDist, "the distribution of the targets among those that the model draws", true, nil, drawDist},
+	{PPCStatistics, "mean, standard deviation, zeros and largest target among those of what it draws", true, nil, drawStatistics},
+	{PPCRootogram, "how often each count is observed and expected", true, refuseRootogram, drawRootogram},
 	{PPCPIT, "whether the targets lie where predictions say, with an envelope", true, nil, drawPIT},
 	{LOOPIT, "the same of training rows, each predicted from the others", true, refuseLeft, drawLOOPIT},
 	{Residuals, "quantile residuals against predictions", true, nil, drawResiduals},

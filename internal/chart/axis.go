@@ -3,6 +3,7 @@ package chart
 import (
 	"encoding/xml"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ type Axis struct {
 	Name   string
 	Scale  Scale
 	Levels []string // of categories: Levels[k] stands at k
+	Whole  bool     // ticks are whole numbers
 	// From and To are the ends where From < To; else they are those of what is drawn, with some room.
 	From, To float64
 
@@ -132,7 +134,14 @@ func (a *Axis) ticks(count int) []tick {
 	case a.Scale == Log:
 		return logTicks(a.low, a.high, count)
 	}
-	return linearTicks(a.low, a.high, count)
+	if a.Whole {
+		count = max(1, min(count, int(a.high-a.low)))
+	}
+	list := linearTicks(a.low, a.high, count)
+	if a.Whole {
+		list = slices.DeleteFunc(list, func(t tick) bool { return t.at != math.Trunc(t.at) })
+	}
+	return list
 }
 
 // linearTicks are multiples of 1, 2 or 5 times a power of ten, with as many digits as tell them apart.

@@ -279,10 +279,10 @@ func (p *Panel) draw(w *svg, x0, y0, width, height float64) {
 			if at > (x0+right)/2 {
 				side, anchor = -5, "end"
 			}
-			w.text("dim", dim, at+side, y0+10, anchor, r.Name, "")
+			w.label(at+side, y0+10, anchor, r.Name)
 		} else if at, ok := p.Y.at(r.At); !r.Upright && ok {
 			w.printf(`<path class="rule" d="M%s %sH%s" stroke="%s" stroke-width="1.2" stroke-dasharray="5 4"/>`+"\n", pixel(x0), pixel(at), pixel(right), dim)
-			w.text("dim", dim, right, at-4, "end", r.Name, "")
+			w.label(right, at-4, "end", r.Name)
 		}
 	}
 	w.text("ink", ink, (x0+right)/2, bottom+33+turned, "middle", shortened(p.X.Name, width), p.X.Name)
@@ -311,6 +311,13 @@ func (w *svg) text(class, colour string, x, y float64, anchor, text, full string
 		title = "<title>" + escaped(full) + "</title>"
 	}
 	w.printf(`<text class="%s" x="%s" y="%s" text-anchor="%s" fill="%s">%s%s</text>`+"\n", class, pixel(x), pixel(y), anchor, colour, title, escaped(text))
+}
+
+// label writes the name of a rule over what is drawn, with a rim of the paper about it.
+func (w *svg) label(x, y float64, anchor, text string) {
+	if text != "" {
+		w.printf(`<text class="dim rim" x="%s" y="%s" text-anchor="%s" fill="%s" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`+"\n", pixel(x), pixel(y), anchor, dim, escaped(text))
+	}
 }
 
 // whole is the title of a text that is wider than most, "" of others.
@@ -344,7 +351,7 @@ var series = []string{"#0072b2", "#d55e00", "#00805f", "#b0508c", "#5b57c4", "#8
 var dark = func() string {
 	var css strings.Builder
 	css.WriteString("@media (prefers-color-scheme:dark){.chart .paper{fill:#15181d}.chart .ink{fill:#e8eaed}.chart .dim{fill:#a9b0b8}" +
-		".chart .grid{stroke:#2b3038}.chart .axis{stroke:#6d747d}.chart .rule,.chart .s-1{stroke:#a9b0b8}.chart .f-1{fill:#a9b0b8}.chart .s-2{stroke:#e8eaed}.chart .f-2{fill:#e8eaed}")
+		".chart .grid{stroke:#2b3038}.chart .rim{stroke:#15181d}.chart .axis{stroke:#6d747d}.chart .rule,.chart .s-1{stroke:#a9b0b8}.chart .f-1{fill:#a9b0b8}.chart .s-2{stroke:#e8eaed}.chart .f-2{fill:#e8eaed}")
 	for k, colour := range []string{"#5ab4f0", "#ff9a57", "#3ecf9f", "#e79ac9", "#aaa7ff", "#e3c04a"} {
 		fmt.Fprintf(&css, ".chart .s%d{stroke:%s}.chart .f%d{fill:%[2]s}", k, colour, k)
 	}

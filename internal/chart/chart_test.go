@@ -184,6 +184,7 @@ func TestTicks(t *testing.T) {
 		{Axis{low: 0, high: 1, Scale: Time}, 4, "1 Jan 00:00 1 Jan 06:00 1 Jan 12:00 1 Jan 18:00 2 Jan 00:00"},
 		{Axis{low: 0, high: 0.1, Scale: Time}, 4, "00:00 01:00 02:00"},
 		{Axis{Levels: []string{"a", "b"}, high: 1}, 1, "a b"},
+		{Axis{low: -.3, high: 4.3, Whole: true}, 8, "0 1 2 3 4"}, {Axis{low: -.3, high: 1.2, Whole: true}, 8, "0 1"}, {Axis{low: 0, high: 100, Whole: true}, 5, "0 20 40 60 80 100"},
 	} {
 		var got []string
 		for k, tick := range c.axis.ticks(c.count) {
