@@ -26,7 +26,7 @@ const (
 	GibbsDraws        Purpose = "gibbs draws"     // of the weights; the chain
 	EPDraws           Purpose = "ep draws"        // which candidates are in; the cluster
 	ConvexDraws       Purpose = "convex"          // perturbations; the draw, or behind a place below
-	FoldRows          Purpose = "folds"           // rows in turn, for cross-validation; 0 of the penalised engines, 1 of checks, 2 of variances
+	FoldRows          Purpose = "folds"           // rows in turn, for cross-validation; 0 of the penalised engines, 1 of refits, 2 of variances
 	LaplaceVariances  Purpose = "laplace"         // columns and signs of estimates of variances; the set
 	ActiveRandom      Purpose = "active random"   // scores by chance; the row
 	ActiveSplit       Purpose = "active split"    // rows of the pool; the repeat

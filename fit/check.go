@@ -3,12 +3,8 @@ package fit
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/folds"
-	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
@@ -30,24 +26,38 @@ func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, erro
 		}
 		engines, names = append(engines, engine), append(names, name)
 	}
-	held, err := p.holdOut(ctx, folds)
+	held, weights, err := p.checkFolds(ctx, folds)
 	if err != nil {
 		return nil, err
 	}
 	densities := make([][]float64, len(engines))
 	for e, engine := range engines {
-		if densities[e], err = held.fits(ctx, engine, p.job.options.Threads); err != nil {
+		if densities[e], err = p.densities(ctx, held, engine); err != nil {
 			return nil, fmt.Errorf("check of %s: %w", names[e], err)
 		}
 	}
 	out := &selection.Check{Folds: folds}
-	zeros := make([]float64, p.data.Rows())
+	zeros := make([]float64, len(weights))
 	for e, name := range names {
-		mean, _ := score.Gain(densities[e], zeros, held.weights)
-		gain, spread := score.Gain(densities[0], densities[e], held.weights)
+		mean, _ := score.Gain(densities[e], zeros, weights)
+		gain, spread := score.Gain(densities[0], densities[e], weights)
 		out.Engines = append(out.Engines, selection.Checked{Engine: name, LogDensity: finite(mean), Gain: finite(gain), GainError: finite(spread)})
 	}
 	return out, nil
+}
+
+// checkFolds deals rows out for checks, and returns the weights of the rows of the table.
+func (p *Prepared) checkFolds(ctx context.Context, count int) (*Folds, []float64, error) {
+	weights, classes, err := p.weighed(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := p.deal(ctx, FoldOptions{Folds: count, Seed: p.job.options.Seed}, weights, classes)
+	of := make([]float64, p.rows.Rows())
+	for i, w := range weights {
+		of[p.row(i)] = w
+	}
+	return f, of, err
 }
 
 // beside returns an engine for fits of the model beside the selection's own, under a prior.
@@ -83,95 +93,6 @@ func finite(s metric.Score) *float64 {
 	return &v
 }
 
-// reweighted is data with weights of their own.
-type reweighted struct {
-	credence.Data
-	weights []float64 // of all rows
-}
-
-// Read implements [credence.Data].
-func (r *reweighted) Read(dst *credence.Batch, first, count int) error {
-	err := r.Data.Read(dst, first, count)
-	dst.Weight = slices.Clone(r.weights[first : first+count]) // what a reader keeps in memory stays as it is
-	return err
-}
-
-// heldOut are rows in folds, each of which is left out in turn.
-type heldOut struct {
-	data    credence.Data
-	folds   int
-	fold    []int // of every row, -1 of those without a weight
-	weights []float64
-}
-
-// fits returns the log densities of all rows under fits to all folds but their own.
-func (h *heldOut) fits(ctx context.Context, engine credence.Engine, threads int) ([]float64, error) {
-	densities := make([]float64, len(h.weights))
-	for out := range h.folds {
-		others := &reweighted{h.data, slices.Clone(h.weights)}
-		for i, k := range h.fold {
-			if k == out {
-				others.weights[i] = 0
-			}
-		}
-		fitted, err := engine.Fit(ctx, others)
-		if err == nil {
-			err = h.densities(ctx, fitted, out, threads, densities)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return densities, nil
-}
-
-// holdOut deals the rows out at random, each class evenly.
-func (p *Prepared) holdOut(ctx context.Context, count int) (*heldOut, error) {
-	h := &heldOut{data: p.data, folds: count}
-	var targets []float64
-	for b, err := range credence.Batches(ctx, p.data) {
-		if err != nil {
-			return nil, err
-		}
-		for i := range b.Rows() {
-			targets, h.weights = append(targets, b.Target[i]), append(h.weights, b.WeightOf(i))
-		}
-	}
-	if _, kind := likelihood.Describe(p.model.Likelihood); kind != likelihood.Classes {
-		targets = nil
-	}
-	var dealt int
-	if h.fold, dealt = folds.Deal(credence.Rand(p.job.options.Seed, credence.FoldRows, 1), h.weights, targets, count); dealt < count {
-		return nil, fmt.Errorf("--check %d asks for more folds than the %d rows that have a weight: state fewer", count, dealt)
-	}
-	return h, nil
-}
-
-// densities stores the log densities of the rows of one fold.
-func (h *heldOut) densities(ctx context.Context, fitted *credence.Fitted, out, threads int, dst []float64) error {
-	ws := credence.NewWorkspace(threads)
-	var distribution credence.Distribution
-	first := 0
-	for b, err := range credence.Batches(ctx, h.data) {
-		if err == nil {
-			err = fitted.DistributionTo(ws, &distribution, b)
-		}
-		if err != nil {
-			return err
-		}
-		for i, y := range b.Target {
-			if h.fold[first+i] != out {
-				continue
-			}
-			if dst[first+i] = distribution.LogDensity(i, y); math.IsNaN(dst[first+i]) {
-				return fmt.Errorf("row %d has no density", first+i+1)
-			}
-		}
-		first += b.Rows()
-	}
-	return nil
-}
-
 // quick is the engine of fits beside a selection's own, where those are by chains.
 const quick = "ep(hyper=mode)"
 
@@ -186,7 +107,7 @@ func (p *Prepared) bootstrap(ctx context.Context, result *selection.Result, how 
 			return err
 		}
 	}
-	rows, err := p.holdOut(ctx, 1)
+	weights, _, err := p.weighed(ctx)
 	if err != nil {
 		return err
 	}
@@ -196,7 +117,7 @@ func (p *Prepared) bootstrap(ctx context.Context, result *selection.Result, how 
 		rng := credence.Rand(p.job.options.Seed, credence.BootstrapRows, uint64(k))
 		for range n {
 			i := rng.IntN(n)
-			drawn.weights[i] += rows.weights[i]
+			drawn.weights[i] += weights[i]
 		}
 		found, err := p.called(ctx, engine, drawn, how)
 		if err != nil {

@@ -30,6 +30,10 @@ type Job struct {
 	family  formula.Family
 	prior   credence.Prior
 	engine  *choice
+	like    *credence.Fitted // the model that is fitted again, nil for another
+	// progress is called between fits without a fold, while which, folding, the steps of each are not told.
+	progress func(credence.Progress)
+	folding  bool
 }
 
 // New reads the options and refuses, as [ErrMisuse], whatever is wrong with them whatever the data.
@@ -116,8 +120,11 @@ func (j *Job) Columns(schema *credence.Schema) ([]string, error) {
 		return nil, err
 	}
 	var columns []string
-	places := schema.Places()
-	for _, name := range plan.Frame.Needs() {
+	places, needs := schema.Places(), plan.Frame.Needs()
+	if j.like != nil { // of a table that has others, too
+		needs = j.like.Frame.(*frame.Frame).Needs(true)
+	}
+	for _, name := range needs {
 		of, _ := credence.CutText(name)
 		_, known := places[name]
 		if _, texts := places[of]; known || texts {

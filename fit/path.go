@@ -26,10 +26,11 @@ const leastListed = 0.01
 // fold as well, for each fold.
 func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int) error {
 	count, _ := result.Candidates()
-	var held *heldOut
+	var held *Folds
+	var weights []float64
 	if folds > 0 {
 		var err error
-		if held, err = p.holdOut(ctx, folds); err != nil {
+		if held, weights, err = p.checkFolds(ctx, folds); err != nil {
 			return err
 		}
 	}
@@ -73,7 +74,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 			}
 		}
 		if held != nil {
-			of, err := held.fits(ctx, at.engine, o.Threads)
+			of, err := at.densities(ctx, held, at.engine)
 			if err != nil {
 				return err
 			}
@@ -82,7 +83,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 		result.Path = append(result.Path, step)
 	}
 	if held != nil {
-		oneStandardError(result.Path, densities, held.weights)
+		oneStandardError(result.Path, densities, weights)
 	}
 	return nil
 }

@@ -85,6 +85,9 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 	if err == nil && j.engine.entry == nil && entry.diagonal(call) && p.takeFewer() {
 		entry, call, why, err = j.engine.choose(p.model, p.data.Rows())
 	}
+	if err == nil && j.like != nil {
+		err = p.liken(j.like)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +134,7 @@ func (p *Prepared) Beside(rows credence.Source) { p.outside = rows }
 func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	checkpoint := p.job.options.Checkpoint
 	_, begun := os.Stat(checkpoint)
-	fitted, err := p.engine.Fit(ctx, p.data)
-	if err == nil {
-		fitted, err = p.double(ctx, fitted)
-	}
-	if err == nil {
-		err = p.checkFinite(fitted)
-	}
+	fitted, err := p.once(ctx)
 	if err != nil && begun == nil && ctx.Err() == nil && !strings.Contains(err.Error(), checkpoint) {
 		err = fmt.Errorf("%w; the fit went on from checkpoint %s: if it is damaged, remove it to begin anew", err, checkpoint)
 	}
@@ -145,8 +142,6 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		return nil, err
 	}
 	fr := p.frame
-	fitted.Frame = fr
-	fitted.TargetMean, fitted.TargetVariance = fr.Target.Mean, fr.Target.Variance
 	fitted.Recipe = p.recipe()
 	fitted.Report.Inputs, fitted.Report.Target = len(fr.Inputs)+fr.Sparse, p.looks
 	for _, d := range p.drawn {
@@ -187,6 +182,21 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	warnings, remarks, details := criticism.Texts(found)
 	r := &fitted.Report
 	r.Warnings, r.Remarks, r.Details = append(r.Warnings, warnings...), append(r.Remarks, remarks...), details
+	return fitted, err
+}
+
+// once fits the model to the data, and gives the fit what prediction needs.
+func (p *Prepared) once(ctx context.Context) (*credence.Fitted, error) {
+	fitted, err := p.engine.Fit(ctx, p.data)
+	if err == nil {
+		fitted, err = p.double(ctx, fitted)
+	}
+	if err == nil {
+		err = p.checkFinite(fitted)
+	}
+	if err == nil {
+		fitted.Frame, fitted.TargetMean, fitted.TargetVariance = p.frame, p.frame.Target.Mean, p.frame.Target.Variance
+	}
 	return fitted, err
 }
 

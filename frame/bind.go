@@ -253,6 +253,21 @@ func (b *Bound) Counts() Counts { return b.counts }
 // Anew says that the source has other rows now, which count as the next ones.
 func (b *Bound) Anew() { b.counted = 0 }
 
+// Only leaves out the rows of the table that keep denies, beside those that are.
+func (b *Bound) Only(keep func(row int) bool) {
+	var dropped []int
+	next := b.rows.dropped
+	for row := range b.rows.source.Rows() {
+		if len(next) > 0 && next[0] == row {
+			next = next[1:]
+		} else if keep(row) {
+			continue
+		}
+		dropped = append(dropped, row)
+	}
+	b.rows.dropped, b.counted = dropped, 0
+}
+
 // SourceRow returns the row of the table that row i came from.
 func (b *Bound) SourceRow(i int) int { return b.rows.sourceRow(i) }
 

@@ -21,6 +21,8 @@ type Scores struct {
 	weight       []float64
 	rows         []int   // of the table, which may have others that the model leaves out
 	leaver       *Leaver // nil where rows are not left out
+	refits       bool    // rows are scored by fits that do not know them
+	group        []int   // of each row, where those of one are left out together; nil for rows by themselves
 }
 
 // figures are those of rows in the units of one target.
@@ -176,7 +178,7 @@ func Compare(models ...*Scores) (*Comparison, error) {
 		}
 		out.Models = append(out.Models, compared)
 	}
-	if first.leaver == nil && first.training() {
+	if first.leaver == nil && !first.refits && first.training() {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("these are the rows that %s was fitted to, which it predicts too well: --loo leaves each row out", first.Name))
 	}
 	return out, nil
@@ -226,33 +228,9 @@ func (s *Scores) against(first *Scores, across bool) Compared {
 		ratio += share * math.Log(f.sd[i]/o.sd[i])
 	}
 	out.NLPD, out.RMSE = metric.Score(-density), metric.Score(math.Sqrt(square))
-	out.Gain, out.GainError = Gain(f.logDensity, o.logDensity, first.weight)
+	out.Gain, out.GainError = gain(f.logDensity, o.logDensity, first.weight, first.group)
 	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
 	return out
-}
-
-// Gain returns the weighted mean over rows of the differences of log densities from those of a first model, and its standard error; without
-// rows of a weight above 0 both are no number.
-func Gain(logDensity, first, weights []float64) (mean, standardError metric.Score) {
-	sum, total, variance, rows := 0.0, 0.0, 0.0, 0
-	for i, weight := range weights {
-		if weight > 0 {
-			rows++
-			total += weight
-			sum += weight * (logDensity[i] - first[i])
-		}
-	}
-	for i, weight := range weights {
-		if weight > 0 {
-			gap := logDensity[i] - first[i] - sum/total
-			variance += weight / total * gap * gap
-		}
-	}
-	mean, standardError = metric.Score(sum/total), metric.Score(math.Sqrt(variance/total))
-	if rows == 1 { // it tells nothing of how others differ
-		standardError = metric.Score(math.NaN())
-	}
-	return mean, standardError
 }
 
 // comparable refuses scores of other rows or targets than those of the first model,

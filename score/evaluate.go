@@ -48,6 +48,7 @@ type Evaluation struct {
 	classification *metric.Classification
 	deviance       *metric.Deviance
 	unitDeviance   func(y, trials, mean float64) float64
+	size           float64 // of a negative binomial family, for the unit deviance
 	// Of a transformed target, what its own log densities have more: Σ w log slope, and Σ w.
 	back          *original
 	slope, weight float64
@@ -67,8 +68,7 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	case likelihood.Poisson:
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.PoissonDeviance(y, mean) }
 	case likelihood.NegativeBinomial:
-		size := sizeOf(fitted)
-		e.unitDeviance = func(y, _, mean float64) float64 { return metric.NegativeBinomialDeviance(y, mean, size) }
+		e.unitDeviance = func(y, _, mean float64) float64 { return metric.NegativeBinomialDeviance(y, mean, e.size) }
 	case likelihood.Binomial:
 		e.unitDeviance = func(y, trials, mean float64) float64 {
 			if trials == 0 {
@@ -117,6 +117,9 @@ func (e *Evaluation) Add(rows *Rows) error {
 	tails := make([]float64, 0, 2*len(levels))
 	for _, level := range levels {
 		tails = append(tails, (1-level)/2, (1+level)/2)
+	}
+	if e.unitDeviance != nil {
+		e.size = sizeOf(rows.scorer.fitted) // of the fit that scores these rows
 	}
 	n := rows.Len()
 	mean, logDensity, bounds := make([]float64, n), make([]float64, n), make([]float64, n*len(tails))

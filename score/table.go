@@ -37,6 +37,9 @@ func (s *Scorer) Table(rows credence.Source, targets Targets) (*Table, error) {
 	return &Table{scorer: s, known: targets != IgnoreTargets, bound: bound, rows: rows}, err
 }
 
+// Only scores the rows of the table that keep does not deny.
+func (t *Table) Only(keep func(row int) bool) { t.bound.Only(keep) }
+
 // Rows returns the number of rows that are scored.
 func (t *Table) Rows() int { return t.bound.Rows() }
 

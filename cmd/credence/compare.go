@@ -11,12 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
 
 func (p *program) compareCommand() *cobra.Command {
 	var flags scoreFlags
+	var again refits
 	leave := false
 	cmd := &cobra.Command{
 		Use:   "compare MODEL MODEL... DATA",
@@ -29,25 +31,47 @@ to tell a better model from a lucky one. The last columns are the root mean squa
 differences between predictive means, and the ratio of predictive standard deviations.
 Models that give densities and models that give probabilities, of counts, grades or
 classes, stand in tables of their own: no log density ranks beside a log probability.
-Models of price and of log(price) are compared in the units of price.`,
-		Example: `  credence compare linear.safetensors gp.safetensors test.csv`,
-		Args:    takes(3, most, "two models and data"),
+Models of price and of log(price) are compared in the units of price.
+
+--cv 10 fits every model again to all rows of DATA but a tenth, ten times, and compares
+how they predict the rows left out, the same ones for all; --split 0.2 does so once.
+--group id keeps the rows of an id together, and the standard error is over groups;
+--time date predicts rows from those before them alone.`,
+		Example: `  credence compare linear.safetensors gp.safetensors test.csv
+  credence compare linear.safetensors gp.safetensors all.csv --cv 10`,
+		Args: takes(3, most, "two models and data"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := again.check(p, cmd, leave); err != nil {
+				return err
+			}
 			last := len(args) - 1
-			return p.compare(cmd.Context(), args[:last], args[last], &flags, leave)
+			return p.compare(cmd.Context(), args[:last], args[last], &flags, &again, leave)
 		},
 	}
 	flags.register(cmd)
+	again.register(cmd)
 	cmd.Flags().BoolVar(&leave, "loo", false, "DATA are the training rows: compare the densities of each given all the others too")
 	return cmd
 }
 
-func (p *program) compare(ctx context.Context, models []string, data string, flags *scoreFlags, leave bool) error {
+// comparison is the JSON object of a comparison.
+type comparison struct {
+	*score.Comparison
+	Refits *fit.Folds `json:"refits,omitempty"` // how rows were left out
+}
+
+func (p *program) compare(ctx context.Context, models []string, data string, flags *scoreFlags, again *refits, leave bool) error {
 	kept := &dataset.Kept{} // every model reads a pipe from its beginning
 	defer kept.Close()
 	var all []*score.Scores
 	for _, path := range models {
-		scores, err := p.scores(ctx, path, data, application{flags: flags, targets: score.RequireTargets, kept: kept}, leave)
+		var scores *score.Scores
+		var err error
+		if a := (application{flags: flags, targets: score.RequireTargets, kept: kept}); again.asked {
+			scores, err = again.scores(ctx, p, path, []string{data}, a, func(*score.Rows) error { return nil })
+		} else {
+			scores, err = p.scores(ctx, path, data, a, leave)
+		}
 		if err != nil {
 			return err
 		}
@@ -58,9 +82,15 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 		return err
 	}
 	if p.json {
-		return p.emit(result)
+		return p.emit(comparison{result, again.folds})
 	}
-	p.printComparison(result)
+	over := "rows"
+	if again.asked {
+		var fits string
+		fits, over = again.of()
+		p.say("refits    %s", fits)
+	}
+	p.printComparison(result, over)
 	return nil
 }
 
@@ -83,13 +113,17 @@ func (p *program) scores(ctx context.Context, model, data string, a application,
 }
 
 // printComparison writes the models for people, those that give densities and those that give probabilities apart.
-func (p *program) printComparison(c *score.Comparison) {
+func (p *program) printComparison(c *score.Comparison, errors string) {
 	mixed := slices.ContainsFunc(c.Models, func(m score.Compared) bool { return m.Kind != c.Models[0].Kind })
 	over := "first model"
 	if mixed {
 		over += " of its table"
 	}
-	p.say("%s; gain is in log density per row over the %s, with its standard error", counted(c.Rows, "row"), over)
+	spread := "its standard error"
+	if errors != "rows" {
+		spread += " over " + errors
+	}
+	p.say("%s; gain is in log density per row over the %s, with %s", counted(c.Rows, "row"), over, spread)
 	if !p.quiet {
 		for _, kind := range []string{score.Probabilities, score.Densities} {
 			models := slices.DeleteFunc(slices.Clone(c.Models), func(m score.Compared) bool { return m.Kind != kind })

@@ -8,12 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 )
 
 func (p *program) evaluateCommand() *cobra.Command {
 	var flags scoreFlags
+	var again refits
 	leave := false
 	cmd := &cobra.Command{
 		Use:   "evaluate MODEL DATA...",
@@ -35,13 +38,25 @@ coverage    share of the targets inside the central interval of that probability
             interval_coverage is the share inside the interval itself, and pit is the
             histogram of P(Y ≤ y).
 
+--cv 10 fits the model again, by its own recipe, to all rows of DATA but a tenth, ten
+times, and scores each row by the fit that has not seen it; --split 0.2 does so once, for
+a fifth of the rows. --group id keeps the rows of an id together, --time date predicts
+rows from those before them alone. nlpd then has a standard error, over rows or groups.
+
 Two classes add accuracy, log_loss, auc, brier and ece, the calibration error over 20
 bins of equal count; counts add the total deviance. Signs that the model does not fit
 these rows are reported as warnings, each with a remedy.`,
 		Example: `  credence evaluate m.safetensors test.csv
-  credence evaluate m.safetensors test.csv --json | jq .nlpd`,
+  credence evaluate m.safetensors test.csv --json | jq .nlpd
+  credence evaluate m.safetensors all.csv --cv 10 --group patient`,
 		Args: takes(2, most, "a model and data"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := again.check(p, cmd, leave); err != nil {
+				return err
+			}
+			if again.asked {
+				return p.evaluateRefits(cmd.Context(), args[0], args[1:], &flags, &again)
+			}
 			result, err := p.evaluate(cmd.Context(), args[0], args[1:], &flags, leave)
 			if err != nil {
 				return err
@@ -55,6 +70,7 @@ these rows are reported as warnings, each with a remedy.`,
 		},
 	}
 	flags.register(cmd)
+	again.register(cmd)
 	cmd.Flags().BoolVar(&leave, "loo", false, "DATA are the training rows: add the density of each given all the others")
 	return cmd
 }
@@ -76,6 +92,39 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 		p.warn("%s", text)
 	}
 	return result, nil
+}
+
+// refitted is the JSON object of an evaluation by refits.
+type refitted struct {
+	*metric.Evaluation
+	NLPDError metric.Score `json:"nlpd_error,omitzero"` // standard error of nlpd, over rows or groups
+	Refits    *fit.Folds   `json:"refits"`              // how rows were left out
+}
+
+// evaluateRefits scores the rows of a table by fits without them.
+func (p *program) evaluateRefits(ctx context.Context, model string, paths []string, flags *scoreFlags, again *refits) error {
+	fitted, err := modelfile.Load(model)
+	if err != nil {
+		return err
+	}
+	evaluation := score.NewEvaluation(fitted)
+	scores, err := again.scores(ctx, p, model, paths, application{flags: flags}, evaluation.Add)
+	if err != nil {
+		return err
+	}
+	result, err := evaluation.Result()
+	if err != nil {
+		return err
+	}
+	nlpd, spread := scores.NLPD()
+	if p.json {
+		return p.emit(refitted{result, spread, again.folds})
+	}
+	fits, over := again.of()
+	p.say("refits    %s", fits)
+	p.say("left out  nlpd %s ± %s over %s", shown("%.5g", nlpd), shown("%.2g", spread), over)
+	p.printEvaluation(result)
+	return nil
 }
 
 // printEvaluation writes the metrics for people.

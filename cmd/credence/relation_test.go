@@ -531,11 +531,13 @@ func commandSubjects() []relation.Subject {
 		{Name: "evaluate classes", Job: job("evaluate", "b", "bernoulli", "normal", svi)},
 		{Name: "evaluate trials", Job: job("evaluate", "hits", "binomial(trials=n)", "normal", svi)},
 		{Name: "evaluate left out", Job: job("evaluate", "count", "negbinomial", "normal", svi, "--loo")},
+		{Name: "evaluate by refits", Job: job("evaluate", "y", "gaussian", "normal", exact, "--cv", "3", "--group", "city")},
 		{Name: "inspect", Job: job("inspect", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
 		{Name: "draws", Job: job("draws", "y", "gaussian", "normal", exact, "-n", "4")},
 		{Name: "effects", Job: job("effects", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
 		{Name: "effects by draws", Job: job("effects", "count", "poisson", "normal", svi, "--slopes", "x", "--by", "city")},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
+		{Name: "compare by refits", Job: job("compare", "y", "gaussian", "normal", exact, "--cv", "3", "--group", "city")},
 		{Name: "stream", Job: job("stream", "b", "", "", "", "--report", "50")},
 		{Name: "simulate", Job: job("active simulate", "b", "bernoulli", "", "", "--pool", "60", "--initial", "20", "--block", "5", "--labels", "40", "--every", "10", "--repeats", "2")},
 		{Name: "rank", Job: job("active rank", "b", "bernoulli", "normal", svi, "-n", "8", "--cost", "cost")},
@@ -550,7 +552,7 @@ func commandSubjects() []relation.Subject {
 			{Place: "repeats.*", Within: 1e-4},            // so does the engine that a simulation asks
 			{Place: "scores.*", Within: 1e-4},
 		}
-		s.Slow = slices.Contains([]string{"select, by draws", "predict many rows", "evaluate counts", "evaluate classes", "evaluate left out", "compare", "simulate"}, s.Name)
+		s.Slow = slices.Contains([]string{"select, by draws", "predict many rows", "evaluate counts", "evaluate classes", "evaluate left out", "compare", "compare by refits", "simulate"}, s.Name)
 		switch s.Name {
 		case "rank":
 			j.Probe = relation.Data(1100, 3)

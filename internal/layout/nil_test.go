@@ -54,7 +54,7 @@ var doors = map[string]any{
 	"apply.Open":      apply.Open,
 	"dataset.Open":    dataset.Open,
 	"keyed.NewBinder": keyed.NewBinder, "keyed.NewLearning": keyed.NewLearning,
-	"fit.Table": fit.Table, "fit.Select": fit.Select, "fit.SelectProducts": fit.SelectProducts, "fit.ReadOdds": fit.ReadOdds,
+	"fit.Again": fit.Again, "fit.Table": fit.Table, "fit.Select": fit.Select, "fit.SelectProducts": fit.SelectProducts, "fit.ReadOdds": fit.ReadOdds,
 	"formula.ForRows": formula.ForRows,
 	"frame.Fit":       frame.Fit, "frame.NewCensus": frame.NewCensus,
 	"convex.New": convex.New, "ep.New": ep.New, "exact.New": exact.New, "gibbs.New": gibbs.New, "laplace.New": laplace.New,

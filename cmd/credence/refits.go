@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
+)
+
+// refits are fits of models without rows that they then predict, where they are asked for.
+type refits struct {
+	how   fit.FoldOptions
+	asked bool
+	folds *fit.Folds // dealt by the first model
+}
+
+// register adds the flags.
+func (r *refits) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&r.how.Folds, "cv", 0, "fit each model again, as its recipe says, to all rows of DATA but one fold, for each of so many folds, and score each row by the fit without it")
+	f.Float64Var(&r.how.Split, "split", 0, "fit each model again without this share of the rows of DATA, such as 0.2, and score those")
+	f.StringVar(&r.how.Group, "group", "", "with --cv or --split: `column` whose values are groups of rows that are left out together")
+	f.StringVar(&r.how.Time, "time", "", "with --cv or --split: `column` of numbers or dates; rows are predicted from those before them alone")
+}
+
+// check refuses flags that go not together.
+func (r *refits) check(p *program, cmd *cobra.Command, leave bool) error {
+	r.asked = cmd.Flags().Changed("cv") || cmd.Flags().Changed("split")
+	switch {
+	case !r.asked && (r.how.Group != "" || r.how.Time != ""):
+		return misused(errors.New("--group and --time say how rows are left out: add --cv 10 or --split 0.2"))
+	case !r.asked:
+		return nil
+	case leave:
+		return misused(errors.New("--loo leaves rows out without fits, and --cv and --split fit again: keep one of them"))
+	}
+	r.how.Seed = p.seed
+	return r.how.Validate()
+}
+
+// scores fits a model again without rows of the data, and returns the scores of those rows; other measures of them may be taken by also.
+func (r *refits) scores(ctx context.Context, p *program, model string, paths []string, a application, also func(*score.Rows) error) (*score.Scores, error) {
+	read, policy, err := a.flags.options(p)
+	if err != nil {
+		return nil, err
+	}
+	if policy.Policy != frame.Refuse || policy.dropTarget || a.flags.unseen != "" {
+		return nil, misused(errors.New("refits treat missing and unseen values as the model was told to: leave --unseen and the policies of --missing out, or fit the model with them"))
+	}
+	fitted, err := modelfile.Load(model)
+	if err != nil {
+		return nil, err
+	}
+	bar := p.progress()
+	defer bar.done()
+	job, err := fit.Again(fitted, fit.Options{Threads: p.threads, ReadFile: readFile, Progress: bar.step})
+	if err != nil {
+		return nil, misused(fmt.Errorf("%s: %w", model, err))
+	}
+	if a.flags.types == "" {
+		if read.Types, read.Dates, err = dataset.ParseTypes(fitted.Recipe.Types); err != nil {
+			return nil, fmt.Errorf("%s: %w", model, err)
+		}
+	}
+	read.Reading, read.Kept = fitted.Frame.(*frame.Frame).Reading, a.kept
+	table, err := p.open(ctx, paths, read)
+	if err != nil {
+		return nil, err
+	}
+	defer table.Close()
+	columns, err := job.Columns(table.Schema())
+	if err != nil {
+		return nil, err
+	}
+	source, err := table.Load(ctx, columns)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := job.Prepare(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	if column := cmp.Or(r.how.Group, r.how.Time); column != "" && source.Schema().Index(column) < 0 {
+		beside, err := table.Load(ctx, []string{column})
+		if err != nil {
+			return nil, err
+		}
+		prepared.Beside(beside)
+	}
+	if r.folds == nil {
+		if r.folds, err = prepared.Folds(ctx, r.how); err != nil {
+			return nil, err
+		}
+	}
+	scores := score.NewScores(model, fitted)
+	err = prepared.HeldOut(ctx, r.folds, func(rows *score.Rows) error {
+		if err := also(rows); err != nil {
+			return err
+		}
+		return scores.Add(rows)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", model, err)
+	}
+	if scores.LeftOut(nil); r.how.Group != "" {
+		scores.LeftOut(r.folds.GroupOf)
+	}
+	return scores, nil
+}
+
+// of says what the rows were left out of, and what standard errors are over.
+func (r *refits) of() (fits, over string) {
+	how := r.folds
+	switch {
+	case how.Split > 0 && how.Time != "":
+		fits = fmt.Sprintf("a fit to those before them in %s", nameText(how.Time))
+	case how.Split > 0:
+		fits = "a fit to the others"
+	case how.Time != "":
+		fits = fmt.Sprintf("%d fits, each to the rows before its window of %s", how.FoldOptions.Folds, nameText(how.Time))
+	default:
+		fits = fmt.Sprintf("%d fits, each to the other folds", how.FoldOptions.Folds)
+	}
+	if over = "rows"; how.Group != "" {
+		over = fmt.Sprintf("%d groups of %s", how.Groups, nameText(how.Group))
+	}
+	return fits + "; levels and scaling are those of all rows", over
+}

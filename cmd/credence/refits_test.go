@@ -1,0 +1,230 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/folds"
+)
+
+// visits is a table with a number of everything that refits meet: columns, a level, weights, exposures, an id, a date, classes and counts.
+func visits(n int) (rows []string, weights, classes, ids, days []float64) {
+	rng := rand.New(rand.NewPCG(4, 9))
+	for i := range n {
+		x, z, w, id, day := rng.NormFloat64(), 2+3*rng.Float64(), float64(1+rng.IntN(3)), rng.IntN(17), i*27%40 // each day occurs
+		f := 0.5 + 0.7*x - 0.3*z + 0.4*float64(i%3)
+		class := 0.0
+		if f+rng.NormFloat64() > 0 {
+			class = 1
+		}
+		weights, classes, ids, days = append(weights, w), append(classes, class), append(ids, float64(id)), append(days, float64(day))
+		rows = append(rows, fmt.Sprintf("%.6g,%.6g,%c,%g,p%d,2024-%02d-%02d,%.6g,%g,%d,%.4g", x, z, "abc"[i%3], w, id, 1+day/28, 1+day%28,
+			f+0.3*rng.NormFloat64(), class, int(5*math.Exp(0.3*f)+2*rng.Float64()), 1+rng.Float64()))
+	}
+	return rows, weights, classes, ids, days
+}
+
+const visitsHeader = "x,z,c,w,id,day,y,b,n,e\n"
+
+// TestCrossValidationByHand: what --cv and --split tell is what refits by the command line tell, whose rows left out have the weight 0,
+// and whose evaluations of those rows are added up. Folds are dealt here by the seed.
+func TestCrossValidationByHand(t *testing.T) {
+	const n = 90
+	rows, weights, classes, ids, days := visits(n)
+	data := file(t, "visits.csv", visitsHeader+strings.Join(rows, "\n")+"\n")
+	each := slices.Repeat([]float64{1}, n)
+	dealt := func(weights, classes []float64, count int) []int {
+		fold, _ := folds.Deal(credence.Rand(5, credence.FoldRows, 1), weights, classes, count)
+		return fold
+	}
+	grouped := func() []int { // whole ids, which are numbered as they come
+		number, of := map[float64]int{}, make([]int, n)
+		for i, id := range ids {
+			if _, met := number[id]; !met {
+				number[id] = len(number)
+			}
+			of[i] = number[id]
+		}
+		fold := dealt(slices.Repeat([]float64{1}, len(number)), nil, 4)
+		for i := range of {
+			of[i] = fold[of[i]]
+		}
+		return of
+	}
+	windows := func(cut ...float64) []int { // the rows from each day on
+		of := make([]int, n)
+		for i, day := range days {
+			of[i] = -1
+			for k, from := range cut {
+				if day >= from {
+					of[i] = k
+				}
+			}
+		}
+		return of
+	}
+	zeros := make([]float64, n) // class 0 counts as positive there
+	for i, class := range classes {
+		zeros[i] = 1 - class
+	}
+	for name, c := range map[string]struct {
+		formula string
+		fit     []string
+		how     string
+		fold    []int
+		weights []float64
+		ahead   bool
+	}{
+		"weights":  {"y ~ x + z + c", []string{"--engine", "exact"}, "--cv 5", dealt(weights, nil, 5), weights, false},
+		"groups":   {"y ~ x + z + c + rbf(x, n=6, lengthscale=1)", []string{"--seed", "8"}, "--cv 4 --group id", grouped(), each, false},
+		"windows":  {"n ~ x + z + offset(log(e))", []string{"--family", "negbinomial"}, "--cv 3 --time day", windows(10, 20, 30), each, true},
+		"classes":  {"b ~ x + c", []string{"--family", "bernoulli", "--prior", "normal(variance=1)"}, "--cv 10", dealt(each, classes, 10), each, false},
+		"share":    {"b ~ x + z", []string{"--positive", "0", "--engine", "laplace"}, "--split 0.25", folds.Split(credence.Rand(5, credence.FoldRows, 1), each, zeros, 0.25), each, false},
+		"features": {"y ~ x + z + c", []string{"--prior", "spikeslab", "--engine", "ep"}, "--cv 3", dealt(each, nil, 3), each, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			weight := ""
+			if name == "weights" {
+				weight = " + weight(w)"
+			}
+			model := fitted(t, data, append([]string{"-f", c.formula + weight, "--raw"}, c.fit...)...)
+			got := decode(t, must(t, append([]string{"evaluate", model, data, "--json", "--seed", "5"}, strings.Fields(c.how)...)...))
+			// Means over rows are weighted, sums add.
+			means := map[string]float64{"nlpd": 0, "mae": 0, "accuracy": 0, "log_loss": 0, "brier": 0, "coverage": 0}
+			deviance, squares, total, left := 0.0, 0.0, 0.0, 0
+			for out := range slices.Max(c.fold) + 1 {
+				var training, held strings.Builder
+				training.WriteString("u," + visitsHeader)
+				held.WriteString("u," + visitsHeader)
+				own, count := 0.0, 0
+				for i, row := range rows {
+					u := c.weights[i]
+					if c.fold[i] == out {
+						fmt.Fprintf(&held, "%g,%s\n", u, row)
+						own, count, u = own+u, count+1, 0
+					} else if c.ahead && c.fold[i] > out {
+						u = 0
+					}
+					fmt.Fprintf(&training, "%g,%s\n", u, row)
+				}
+				again := fitted(t, file(t, "training.csv", training.String()), append([]string{"-f", c.formula + " + weight(u)", "--raw"}, c.fit...)...)
+				e := decode(t, must(t, "evaluate", again, file(t, "held.csv", held.String()), "--json"))
+				for key := range means {
+					if key == "coverage" {
+						means[key] += own * e[key].(map[string]any)["0.8"].(float64)
+					} else if v, told := e[key].(float64); told {
+						means[key] += own * v
+					}
+				}
+				if v, told := e["deviance"].(float64); told {
+					deviance += v
+				}
+				squares, total, left = squares+own*math.Pow(number(t, e, "rmse"), 2), total+own, left+count
+			}
+			near := func(key string, got, want float64) {
+				if !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) {
+					t.Errorf("%s is %v, by hand %v", key, got, want)
+				}
+			}
+			for key, sum := range means {
+				switch v, told := got[key].(float64); {
+				case key == "coverage":
+					near(key, got[key].(map[string]any)["0.8"].(float64), sum/total)
+				case told:
+					near(key, v, sum/total)
+				case sum != 0:
+					t.Errorf("%s is not told", key)
+				}
+			}
+			near("rmse", number(t, got, "rmse"), math.Sqrt(squares/total))
+			near("rows", number(t, got, "rows"), float64(left))
+			if v, told := got["deviance"].(float64); told {
+				near("deviance", v, deviance)
+			}
+		})
+	}
+}
+
+// TestRefitsReadAsTheModel: a table is read as the model read that of training, by no flag: types, texts that mean missing, policies.
+func TestRefitsReadAsTheModel(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("zip,x,y\n")
+	for i := range 60 {
+		x := fmt.Sprint(i * 7 % 11)
+		if i%10 == 3 {
+			x = "?"
+		}
+		fmt.Fprintf(&b, "%d,%s,%g\n", 8000+i%4*97, x, float64(i*7%11)+float64(i%4*i%3))
+	}
+	data := file(t, "zips.csv", b.String())
+	model := fitted(t, data, "--target", "y", "--types", "zip=text", "--missing", "?,mean")
+	plain := fitted(t, file(t, "plain.csv", strings.ReplaceAll(strings.ReplaceAll(b.String(), "?", ""), "80", "z80")), "--target", "y", "--missing", "mean")
+	read := must(t, "evaluate", model, data, "--cv", "4")
+	if want := must(t, "evaluate", plain, file(t, "plain.csv", strings.ReplaceAll(strings.ReplaceAll(b.String(), "?", ""), "80", "z80")), "--cv", "4"); read != want {
+		t.Errorf("read as numbers or with holes:\n%s\n%s", read, want)
+	}
+	if !strings.Contains(read, "refits    4 fits, each to the other folds; levels and scaling are those of all rows\nleft out  nlpd ") || !strings.Contains(read, " over rows\n") {
+		t.Error(read)
+	}
+	// A pipe is read once for all models, and the rows of all are left out together.
+	other := fitted(t, data, "-f", "y ~ x", "--types", "zip=text", "--missing", "?,mean", "--family", "studentt")
+	args := []string{"--cv", "3", "--group", "zip", "--types", "zip=text"}
+	told := must(t, append([]string{"compare", model, other, data}, args...)...)
+	if piped := invoke(t, b.String(), append([]string{"compare", model, other, "-"}, args...)...); piped.out != told || !strings.Contains(told, "with its standard error over 4 groups of zip") {
+		t.Errorf("%s\n%s", told, piped.out)
+	}
+	alone := decode(t, must(t, append([]string{"evaluate", other, data, "--json"}, args...)...))
+	beside := decode(t, must(t, append([]string{"compare", model, other, data, "--json"}, args...)...))
+	if a, b := number(t, alone, "nlpd"), number(t, beside["models"].([]any)[1].(map[string]any), "nlpd"); math.Abs(a-b) > 1e-12 {
+		t.Errorf("nlpd %v by evaluate, %v by compare", a, b)
+	}
+	if got, want := fmt.Sprint(alone["refits"], beside["refits"]), "map[folds:3 group:zip groups:4] map[folds:3 group:zip groups:4]"; got != want {
+		t.Errorf("refits %s", got)
+	}
+}
+
+func TestRefitRefusals(t *testing.T) {
+	data := file(t, "houses.csv", houses(40))
+	model := fitted(t, data, "--target", "price")
+	learned := filepath.Join(t.TempDir(), "s.safetensors")
+	must(t, "stream", data, "-f", "garden ~ size + zip", "-o", learned, "-q")
+	for _, c := range []struct {
+		code  int
+		want  string
+		model string
+		args  string
+	}{
+		{exitMisuse, "--cv 1: rows are left out in 2 folds or more", model, "--cv 1"},
+		{exitMisuse, "--cv 0", model, "--cv 0"},
+		{exitMisuse, "--split 2 is not a share of the rows", model, "--split 2"},
+		{exitMisuse, "--cv leaves every row out in turn and --split", model, "--cv 5 --split 0.2"},
+		{exitMisuse, "--group and --time say how rows are left out: add --cv 10 or --split 0.2", model, "--group zip"},
+		{exitMisuse, "--group keeps rows together and --time", model, "--cv 3 --group zip --time size"},
+		{exitMisuse, "--loo leaves rows out without fits", model, "--cv 5 --loo"},
+		{exitMisuse, "leave --unseen and the policies of --missing out", model, "--cv 5 --missing mean"},
+		{exitMisuse, "leave --unseen and the policies of --missing out", model, "--cv 5 --unseen prior"},
+		{exitMisuse, "the model was learned online, and rows are learned once: its progressive log_loss", learned, "--cv 5"},
+		{exitMisuse, "is of an earlier version, whose files do not tell --missing", "../../score/testdata/houses.safetensors", "--cv 5"},
+		{exitFailed, "41 folds take 41 rows that have a weight or more, and there are 40: state fewer", model, "--cv 41"},
+		{exitFailed, "4 folds take 4 groups of zip or more, and there are 3: state fewer", model, "--cv 4 --group zip"},
+		{exitFailed, `the column "who" is not in`, model, "--cv 4 --group who"},
+		{exitFailed, `column "zip" is a category, and --time takes numbers or dates`, model, "--cv 4 --time zip"},
+	} {
+		for _, command := range []string{"evaluate", "compare"} {
+			args := []string{command, c.model, data}
+			if command == "compare" {
+				args = []string{command, c.model, model, data}
+			}
+			if o := invoke(t, "", append(args, strings.Fields(c.args)...)...); o.code != c.code || !strings.Contains(o.err, c.want) || strings.Count(o.err, "\n") != 1 {
+				t.Errorf("%s %s: exit %d: %s", command, c.args, o.code, o.err)
+			}
+		}
+	}
+}

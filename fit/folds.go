@@ -1,0 +1,350 @@
+package fit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/folds"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/score"
+)
+
+// FoldOptions say which rows are left out of refits. They are plain data, read from JSON; Folds or Split is stated.
+type FoldOptions struct {
+	Folds int     `json:"folds,omitempty"` // each row is left out once, in one of so many folds
+	Split float64 `json:"split,omitempty"` // this share of the rows is left out
+	Group string  `json:"group,omitempty"` // column: rows with one value of it are left out together
+	// Time is a column of numbers or dates: the rows before a time are fitted and those behind it are left out, never the other way. Folds are
+	// then windows of as many different times, behind a first one that is always fitted; a share is that of the times, the last.
+	Time string `json:"time,omitempty"`
+	Seed uint64 `json:"seed,omitempty"` // of the dealing
+}
+
+// Validate refuses, as [ErrMisuse], what no rows could mend.
+func (o FoldOptions) Validate() error {
+	var err error
+	switch {
+	case o.Folds != 0 && o.Split != 0:
+		err = errors.New("--cv leaves every row out in turn and --split leaves some out once: keep one of them")
+	case o.Split != 0 && !(o.Split > 0 && o.Split < 1):
+		err = fmt.Errorf("--split %v is not a share of the rows between 0 and 1: state for example 0.2", o.Split)
+	case o.Split == 0 && o.Folds < 2:
+		err = fmt.Errorf("--cv %d: rows are left out in 2 folds or more: state for example 10", o.Folds)
+	case o.Group != "" && o.Time != "":
+		err = errors.New("--group keeps rows together and --time puts them in order: keep one of them")
+	default:
+		return nil
+	}
+	return &Misuse{"", err}
+}
+
+// Folds are the rows of a table dealt out, to be left out in turn.
+type Folds struct {
+	FoldOptions
+	Groups int   `json:"groups,omitempty"` // that were dealt
+	of     []int // of each row of the table, the fold in which it is left out, -1 for none
+	group  []int // of each row of the table; nil where rows stand for themselves
+}
+
+// GroupOf returns the group of a row of the table, as dealt: under no Group, the row.
+func (f *Folds) GroupOf(row int) int {
+	if f.group == nil {
+		return row
+	}
+	return f.group[row]
+}
+
+// fits is the number of refits.
+func (f *Folds) fits() int { return max(1, f.FoldOptions.Folds) }
+
+// without returns weights that are 0 for the rows that a refit does not see: those of its fold, and of later windows.
+func (f *Folds) without(out int, weights []float64, row func(i int) int) []float64 {
+	others := slices.Clone(weights)
+	for i := range others {
+		if k := f.of[row(i)]; k == out || f.Time != "" && k > out {
+			others[i] = 0
+		}
+	}
+	return others
+}
+
+// Folds deals the rows that have a weight out at random, each class evenly, groups whole, or by their times. Columns that it names
+// are those of the table, or of the one that [Prepared.Beside] has given.
+func (p *Prepared) Folds(ctx context.Context, how FoldOptions) (*Folds, error) {
+	if err := how.Validate(); err != nil {
+		return nil, err
+	}
+	weights, classes, err := p.weighed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := p.deal(ctx, how, weights, classes)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.whole(f, weights, classes); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// deal is Folds for rows of known weights and classes, nil for other targets: a class may be too rare for the folds.
+func (p *Prepared) deal(ctx context.Context, how FoldOptions, weights, classes []float64) (*Folds, error) {
+	f := &Folds{FoldOptions: how}
+	var fold []int
+	units, least, unit := 0, how.Folds, "rows that have a weight"
+	deal := func(weights, classes []float64) (fold []int) {
+		rng := credence.Rand(how.Seed, credence.FoldRows, 1)
+		if how.Split > 0 {
+			return folds.Split(rng, weights, classes, how.Split)
+		}
+		fold, units = folds.Deal(rng, weights, classes, how.Folds)
+		return fold
+	}
+	switch {
+	case how.Time != "":
+		times, err := p.column(ctx, how.Time, how.Time, weights)
+		if err != nil {
+			return nil, err
+		}
+		fold, units = folds.Ahead(times, weights, how.Folds, how.Split)
+		least, unit = how.Folds+1, "different values of "+how.Time
+	case how.Group != "":
+		ids, err := p.column(ctx, how.Group, "", weights)
+		if err != nil {
+			return nil, err
+		}
+		fold = make([]int, len(weights))
+		group, each, positive := together(ids, weights, classes)
+		f.Groups, f.group, unit = len(each), group, "groups of "+how.Group
+		dealt := deal(each, positive)
+		for i, g := range group {
+			if fold[i] = -1; g >= 0 {
+				fold[i] = dealt[g]
+			}
+		}
+	default:
+		fold = deal(weights, classes)
+	}
+	if units < least && how.Split == 0 {
+		return nil, fmt.Errorf("%d folds take %d %s or more, and there are %d: state fewer", how.Folds, least, unit, units)
+	}
+	f.of, f.group = p.ofTable(fold), p.ofTable(f.group)
+	return f, nil
+}
+
+// together numbers the values of rows that have a weight, -1 for other rows, and returns of each value a weight and the class of most of
+// its rows.
+func together(ids, weights, classes []float64) (group []int, each, positive []float64) {
+	known, sums := map[float64]int{}, []float64{}
+	group = slices.Repeat([]int{-1}, len(ids))
+	for i, w := range weights {
+		if !(w > 0) {
+			continue
+		}
+		g, seen := known[ids[i]]
+		if !seen {
+			g = len(each)
+			known[ids[i]] = g
+			each, sums, positive = append(each, 1), append(sums, 0), append(positive, 0)
+		}
+		if group[i] = g; classes != nil {
+			sums[g] += w
+			positive[g] += w * classes[i]
+		}
+	}
+	for g := range positive {
+		positive[g] = math.Round(positive[g] / max(sums[g], 1e-300))
+	}
+	return group, each, positive
+}
+
+// whole refuses folds that leave no row out, or of a class none, and refits to none.
+func (p *Prepared) whole(f *Folds, weights, classes []float64) error {
+	names := p.frame.Target.Classes()
+	for out := range f.fits() {
+		left, fitted := make([]int, 2), make([]int, 2)
+		others := f.without(out, weights, p.row)
+		for i, w := range weights {
+			class := 0
+			if classes != nil {
+				class = int(classes[i])
+			}
+			switch {
+			case others[i] > 0:
+				fitted[class]++
+			case w > 0 && f.of[p.row(i)] == out:
+				left[class]++
+			}
+		}
+		where := fmt.Sprintf("fold %d of %d", out+1, f.Folds)
+		if f.Split > 0 {
+			where = fmt.Sprintf("--split %v", f.Split)
+		}
+		for _, of := range []struct {
+			rows []int
+			what string
+		}{{left, "leaves out"}, {fitted, "is predicted from"}} {
+			for class, count := range of.rows {
+				switch {
+				case of.rows[0]+of.rows[1] == 0:
+					return fmt.Errorf("%s %s no row: state another share, or fewer folds", where, of.what)
+				case count == 0 && classes != nil:
+					return fmt.Errorf("%s %s no row whose %s is %s: state fewer folds, or another --split or --seed", where, of.what, p.frame.TargetName(), cmp.Or(names[class], "another class"))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// column reads a column of the rows of the model: numbers, or codes of the levels of a category, which no times are.
+func (p *Prepared) column(ctx context.Context, name, time string, weights []float64) ([]float64, error) {
+	source := p.rows
+	if p.outside != nil && source.Schema().Index(name) < 0 {
+		source = p.outside
+	}
+	j := source.Schema().Index(name)
+	if j < 0 {
+		return nil, fmt.Errorf("there is no column %q to leave rows out by: name one of the table", name)
+	}
+	if name == time && source.Schema().Columns[j].Kind == credence.Category {
+		return nil, fmt.Errorf("column %q is a category, and --time takes numbers or dates: declare it with --types %s=date, or leave rows out by --group", name, name)
+	}
+	var all []float64
+	var chunk credence.Chunk
+	for first, count := range credence.Blocks(source.Rows()) {
+		if err := cmp.Or(ctx.Err(), source.Read(&chunk, first, count)); err != nil {
+			return nil, err
+		}
+		for i := range count {
+			all = append(all, chunk.Values.Row(i)[j])
+		}
+	}
+	values := make([]float64, len(weights))
+	for i, w := range weights {
+		if values[i] = all[p.row(i)]; w > 0 && values[i] != values[i] {
+			return nil, fmt.Errorf("%s: column %q is empty, by which rows are left out: give it a value, or leave the row out of the table", p.Placed(fmt.Sprintf("row %d", p.row(i)+1)), name)
+		}
+	}
+	return values, nil
+}
+
+// row is the row of the table that row i of the model came from.
+func (p *Prepared) row(i int) int {
+	if bound, ok := p.data.(*frame.Bound); ok {
+		return bound.SourceRow(i)
+	}
+	return i
+}
+
+// ofTable gives what rows of the model have to rows of the table, -1 to those that the model leaves out.
+func (p *Prepared) ofTable(values []int) []int {
+	if values == nil {
+		return nil
+	}
+	of := slices.Repeat([]int{-1}, p.rows.Rows())
+	for i, v := range values {
+		of[p.row(i)] = v
+	}
+	return of
+}
+
+// weighed reads the weights of all rows, and their classes where the family has such.
+func (p *Prepared) weighed(ctx context.Context) (weights, classes []float64, err error) {
+	for b, err := range credence.Batches(ctx, p.data) {
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range b.Rows() {
+			classes, weights = append(classes, b.Target[i]), append(weights, b.WeightOf(i))
+		}
+	}
+	if _, kind := likelihood.Describe(p.model.Likelihood); kind != likelihood.Classes {
+		classes = nil
+	}
+	return weights, classes, nil
+}
+
+// HeldOut fits the model to all rows but those of a fold, for each fold, and visits the rows of the fold as that fit scores them; rows are valid until
+// visit returns. Columns and their scaling are those of all rows. Folds may be dealt by another model of the same table, so that
+// models are compared in pairs of rows.
+func (p *Prepared) HeldOut(ctx context.Context, f *Folds, visit func(*score.Rows) error) error {
+	if f == nil || visit == nil {
+		return errors.New("there are no folds, or nothing visits their rows: deal them by Prepared.Folds")
+	}
+	if len(f.of) != p.rows.Rows() {
+		return fmt.Errorf("the folds are of %d rows and the table has %d: deal them from the same table", len(f.of), p.rows.Rows())
+	}
+	return p.heldOut(ctx, f, func(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
+		again := *p // doubling changes it
+		again.data, again.engine = data, p.other
+		return again.once(ctx)
+	}, visit)
+}
+
+// heldOut is HeldOut by other fits.
+func (p *Prepared) heldOut(ctx context.Context, f *Folds, fit func(context.Context, credence.Data) (*credence.Fitted, error), visit func(*score.Rows) error) error {
+	weights, _, err := p.weighed(ctx)
+	if err != nil {
+		return err
+	}
+	p.job.folding = true
+	defer func() { p.job.folding = false }()
+	for out := range f.fits() {
+		if p.job.progress != nil {
+			p.job.progress(credence.Progress{Stage: "fits without a fold", Done: out, Total: f.fits(), Sure: true})
+		}
+		fitted, err := fit(ctx, &reweighted{p.data, f.without(out, weights, p.row)})
+		if err != nil {
+			return fmt.Errorf("the fit without fold %d of %d: %w", out+1, f.fits(), err)
+		}
+		fitted.Frame = p.frame
+		scorer, err := score.New(fitted, score.Options{Threads: p.job.options.Threads})
+		if err != nil {
+			return err
+		}
+		rows, err := scorer.Table(p.rows, score.RequireTargets)
+		if err != nil {
+			return err
+		}
+		rows.Only(func(row int) bool { return f.of[row] == out })
+		if err := rows.Each(ctx, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// densities returns the log densities of all rows of the table under fits of an engine to all folds but theirs.
+func (p *Prepared) densities(ctx context.Context, f *Folds, engine credence.Engine) ([]float64, error) {
+	densities := make([]float64, len(f.of))
+	return densities, p.heldOut(ctx, f, engine.Fit, func(rows *score.Rows) error {
+		for i := range rows.Len() {
+			at := rows.SourceRow(i)
+			if densities[at] = rows.LogDensity(i, rows.Target(i)); math.IsNaN(densities[at]) {
+				return fmt.Errorf("row %d has no density", at+1)
+			}
+		}
+		return nil
+	})
+}
+
+// reweighted is data with weights of their own.
+type reweighted struct {
+	credence.Data
+	weights []float64 // of all rows
+}
+
+// Read implements [credence.Data].
+func (r *reweighted) Read(dst *credence.Batch, first, count int) error {
+	err := r.Data.Read(dst, first, count)
+	dst.Weight = slices.Clone(r.weights[first : first+count]) // what a reader keeps in memory stays as it is
+	return err
+}
