@@ -216,7 +216,7 @@ func (r *runner) quantities(first int) (list []*quantity) {
 		order[g] = g
 	}
 	if !r.options.Rows {
-		slices.SortFunc(order, func(a, b int) int { return r.names[a].compare(r.names[b]) })
+		slices.SortFunc(order, func(a, b int) int { return r.names[a].Compare(r.names[b]) })
 	}
 	for k, c := range r.contrasts {
 		for _, g := range order {

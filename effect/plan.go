@@ -144,7 +144,7 @@ func (p *planner) settings() ([]setting, error) {
 				return nil, err
 			}
 			for _, s := range all {
-				more = append(more, setting{slices.Concat(s.changes, changes), append(slices.Clip(s.group), Value{name, value})})
+				more = append(more, setting{slices.Concat(s.changes, changes), append(slices.Clip(s.group), Value{Column: name, Value: value})})
 			}
 		}
 		all = more

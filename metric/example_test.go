@@ -53,5 +53,5 @@ func ExampleIntervals() {
 	result, err := v.Result()
 	text, _ := json.Marshal(result)
 	fmt.Println(string(text), err)
-	// Output: {"coverage":{"0.9":0.6666666666666666},"interval_width":{"0.9":3}} <nil>
+	// Output: {"coverage":{"0.9":0.6666666666666666},"interval_width":{"0.9":3},"interval_score":{"0.9":6.333333333333333}} <nil>
 }

@@ -98,7 +98,7 @@ func TestUndefinedIsAbsent(t *testing.T) {
 		"no deviance":     {deviance(), ""},
 		"saturated":       {deviance(0, 0), "deviance"},
 		"ruled out":       {deviance(1, math.Inf(1)), "infinite_deviance_rows"},
-		"infinite width":  {toJSON(t, must[IntervalsResult](t)(wide.Result())), "coverage interval_width"},
+		"infinite width":  {toJSON(t, must[IntervalsResult](t)(wide.Result())), "coverage interval_score interval_width"},
 		"empty intervals": {toJSON(t, IntervalsResult{}), ""},
 	}
 	for name, c := range cases {
@@ -116,7 +116,7 @@ func TestInfiniteWidthIsAbsentAtItsLevelOnly(t *testing.T) {
 	var v Intervals
 	v.Add(0.9, 1, math.Inf(-1), math.Inf(1), 1)
 	v.Add(0.5, 1, 2, 2, 1)
-	if got := toJSON(t, must[IntervalsResult](t)(v.Result())); got != `{"coverage":{"0.5":0,"0.9":1},"interval_width":{"0.5":0}}` {
+	if got := toJSON(t, must[IntervalsResult](t)(v.Result())); got != `{"coverage":{"0.5":0,"0.9":1},"interval_width":{"0.5":0},"interval_score":{"0.5":4}}` {
 		t.Error(got)
 	}
 }
@@ -141,7 +141,7 @@ func TestEvaluationIsOneObject(t *testing.T) {
 	if err := json.Unmarshal([]byte(toJSON(t, Evaluation{Rows: 4, RegressionResult: &rr, IntervalsResult: &vr, ClassificationResult: &cr, DevianceResult: &dr})), &got); err != nil {
 		t.Fatal(err)
 	}
-	keys := "rows nlpd rmse mae smse msll r2 coverage interval_width accuracy log_loss auc brier ece deviance"
+	keys := "rows nlpd rmse mae smse msll r2 coverage interval_width interval_score accuracy log_loss auc brier ece deviance"
 	for _, key := range strings.Fields(keys) {
 		if _, found := got[key]; !found {
 			t.Errorf("%s is missing", key)

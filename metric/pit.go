@@ -1,20 +1,29 @@
 package metric
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
 
 // PITBins is the number of bins of a [PITResult].
 const PITBins = 10
 
 // PIT measures how targets lie within their predictive distributions, by the probability integral
 // transform: P(Y ≤ y) of a continuous target, which is uniform where the model is right, and of a
-// discrete one a uniform draw between P(Y < y) and P(Y ≤ y), which then is uniform too. Nothing is drawn: the
-// shares are their expectations over all such draws (Czado, Gneiting & Held 2009). An interval of whole
-// numbers, by contrast, holds more than it promises whenever the model is right. The zero value is ready.
+// discrete one a uniform draw between P(Y < y) and P(Y ≤ y), which then is uniform too. Shares are
+// their expectations over all such draws, none of which is made (Czado, Gneiting & Held 2009), and only the p-value is of one
+// draw for each row. An interval of whole numbers, by contrast, holds more than it promises whenever the model is right.
+// It keeps 8 bytes a row. The zero value is ready.
 type PIT struct {
+	Seed uint64 // of the draws, one for each row in their order
+
 	guard  guard
 	weight sum
 	levels []sum // of Levels
 	bins   [PITBins]sum
+	draws  []float64
+	rng    *rand.Rand
 }
 
 // PITResult is what PIT answers.
@@ -23,6 +32,9 @@ type PITResult struct {
 	// Histogram holds the shares of the transforms in [0, 0.1), [0.1, 0.2), …: 0.1 each where the model is
 	// right, more in the middle where distributions are too wide, more at the ends where they are too narrow.
 	Histogram []float64
+	// PValue is that of the test of Kolmogorov and Smirnov that the transforms are uniform, within .01 for 5 rows and .003 from 10 on. Rows count
+	// once each, whatever their weights.
+	PValue float64
 }
 
 // Add takes P(Y < y) and P(Y ≤ y) for the target y of a row, which are equal where y is continuous.
@@ -41,6 +53,10 @@ func (p *PIT) Add(below, upTo, weight float64) {
 		p.levels = make([]sum, len(Levels()))
 	}
 	p.weight.add(weight)
+	if p.rng == nil {
+		p.rng = rand.New(rand.NewPCG(p.Seed, PITBins))
+	}
+	p.draws = append(p.draws, below+(upTo-below)*p.rng.Float64())
 	for k, level := range Levels() {
 		p.levels[k].add(weight * overlap(below, upTo, (1-level)/2, (1+level)/2))
 	}
@@ -73,7 +89,7 @@ func (p *PIT) Result() (PITResult, error) {
 	if total == 0 {
 		return PITResult{}, nil
 	}
-	r := PITResult{Coverage: map[string]float64{}, Histogram: make([]float64, PITBins)}
+	r := PITResult{Coverage: map[string]float64{}, Histogram: make([]float64, PITBins), PValue: uniformity(p.draws)}
 	for k, level := range Levels() {
 		r.Coverage[levelKey(level)] = p.levels[k].value() / total
 	}
@@ -81,4 +97,29 @@ func (p *PIT) Result() (PITResult, error) {
 		r.Histogram[k] = p.bins[k].value() / total
 	}
 	return r, nil
+}
+
+// uniformity is the p-value of the test of Kolmogorov and Smirnov that values are draws from [0, 1], which it sorts: the series of the limit at
+// the statistic as Vrbik (2018) shifts it for few values.
+func uniformity(values []float64) float64 {
+	slices.Sort(values)
+	n := float64(len(values))
+	distance := 0.0
+	for i, u := range values {
+		distance = math.Max(distance, math.Max(float64(i+1)/n-u, u-float64(i)/n))
+	}
+	x := distance * math.Sqrt(n)
+	x += 1/(6*math.Sqrt(n)) + (x-1)/(4*n)
+	if x < 0.2 { // where the series is 1 but for rounding, and slow
+		return 1
+	}
+	sum := 0.0
+	for k := 1.0; k < 100; k++ {
+		term := 2 * math.Exp(-2*k*k*x*x)
+		if math.Mod(k, 2) == 0 {
+			term = -term
+		}
+		sum += term
+	}
+	return math.Max(0, math.Min(sum, 1))
 }

@@ -49,7 +49,7 @@ func rank(groups iter.Seq[group]) (auc, aucError, ece float64) {
 
 		weight := g.positive + g.negative
 		middle := below.value() + weight/2
-		bin := int(min(ECEBins*middle/total, ECEBins-1)) // the product may overflow
+		bin := binOf(middle, total, ECEBins)
 		gap[bin].add(g.probability)
 		gap[bin].add(-g.positive)
 		below.add(weight)
@@ -60,4 +60,9 @@ func rank(groups iter.Seq[group]) (auc, aucError, ece float64) {
 	}
 	pairs := positives.value() * negatives.value() // 0 makes both NaN
 	return (ordered.value() + tied.value()/2) / pairs, tied.value() / 2 / pairs, calibration.value() / total
+}
+
+// binOf returns the bin of equal weight in which the middle of a group lies.
+func binOf(middle, total float64, bins int) int {
+	return int(min(float64(bins)*middle/total, float64(bins-1))) // the product may overflow
 }

@@ -93,12 +93,24 @@ type Evaluation struct {
 	*IntervalsResult
 	*ClassificationResult
 	*DevianceResult
+	*CalibrationResult
+	// CRPS is the mean continuous ranked probability score, of counts and grades the sum over whole numbers (RPS), of two classes the Brier score.
+	CRPS *Score `json:"crps,omitempty"`
 	// NLPDOriginal is the NLPD of the column itself where the target is a transform of it, as log(price).
 	NLPDOriginal *Score       `json:"nlpd_original,omitempty"`
-	LOO          *LeaveOneOut `json:"loo,omitempty"` // where it is asked for
-	PIT          []float64    `json:"pit,omitempty"` // histogram of the probability integral transform
+	LOO          *LeaveOneOut `json:"loo,omitempty"`   // where it is asked for
+	PIT          []float64    `json:"pit,omitempty"`   // histogram of the probability integral transform
+	PITValue     *float64     `json:"pit_p,omitempty"` // of the test that the transform is uniform, with one seeded draw for each row of discrete targets
 	Warnings     []string     `json:"warnings,omitempty"`
 	Remarks      []string     `json:"remarks,omitempty"` // what could be better
+	// Groups are the same measures of the rows that have some columns' values in common, where they are asked for.
+	Groups []GroupEvaluation `json:"groups,omitempty"`
+}
+
+// GroupEvaluation measures the rows of a group.
+type GroupEvaluation struct {
+	By Group `json:"by"`
+	Evaluation
 }
 
 // LeaveOneOut says how well a model predicts each of its training rows from all the others, without another
