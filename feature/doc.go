@@ -5,7 +5,7 @@
 // its own. A [Term] is plain data, as a formula states it and a model file
 // stores it; binding it to the [Inputs] of a model gives the [Map] that does the
 // work. The terms here are [Intercept], [Linear], [OneHot], [Interaction],
-// [Polynomial], [Spline], [Cyclic], [Radial], [Sigmoid] and [RandomFourier].
+// [Polynomial], [Spline], [Cyclic], [HSGP], [Periodic], [Radial], [Sigmoid] and [RandomFourier].
 //
 // # Random Fourier features
 //

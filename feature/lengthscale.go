@@ -139,6 +139,14 @@ func (s *Set) replaceLengthscales(change func(*Lengthscale)) *Set {
 			other := *t
 			change(&other.Lengthscale)
 			return &other
+		case *HSGP:
+			other := *t
+			change(&other.Lengthscale)
+			return &other
+		case *Periodic:
+			other := *t
+			change(&other.Lengthscale)
+			return &other
 		case *Radial:
 			other := *t
 			change(&other.Lengthscale)

@@ -185,6 +185,10 @@ func (s *Set) block(b *bound) credence.Block {
 	_, intercept := b.term.(*Intercept)
 	_, kept := b.term.(*Kept)
 	_, unit := b.term.(*RandomFourier)
+	switch b.term.(type) {
+	case *HSGP, *Periodic: // but for what their functions leave out
+		unit = true
+	}
 	return credence.Block{Name: b.term.Label(), First: s.first(b), Count: b.dense + b.sparse, Intercept: intercept, Kept: kept, Unit: unit}
 }
 

@@ -23,6 +23,10 @@ func (s *Set) Smooths() (smooths []Smooth) {
 			smooth.Inputs = []int{t.Input}
 		case *Cyclic:
 			smooth.Inputs = []int{t.Input}
+		case *HSGP:
+			smooth.Inputs = t.Inputs
+		case *Periodic:
+			smooth.Inputs = []int{t.Input}
 		case *Radial:
 			smooth.Inputs = t.Inputs
 		case *Sigmoid:

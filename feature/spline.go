@@ -179,13 +179,17 @@ func (m *cyclicMap) WeightName(j int) string {
 	return fmt.Sprintf("%s %s %d", m.input.Name, [...]string{"cos", "sin"}[j%2], j/2+1)
 }
 
+// angle is the place in the period of a value of the input, as it enters the fit.
+func (t *Cyclic) angle(input *Input, x float64) float64 {
+	turns := limit(limit(input.Center+scaleOf(input)*limit(x)) / t.Period)
+	return 2 * math.Pi * (turns - math.Floor(turns))
+}
+
 // Fill turns by the first harmonic from one to the next.
 func (m *cyclicMap) Fill(_ *credence.Workspace, dst linop.Dense, rows *credence.Batch) {
-	scale := scaleOf(&m.input)
 	for i := range dst.Rows {
 		row := dst.Row(i)
-		turns := limit(limit(m.input.Center+scale*limit(rows.X.Row(i)[m.term.Input])) / m.term.Period)
-		sin, cos := math.Sincos(2 * math.Pi * (turns - math.Floor(turns)))
+		sin, cos := math.Sincos(m.term.angle(&m.input, rows.X.Row(i)[m.term.Input]))
 		s, c := sin, cos
 		for j := range m.term.Harmonics {
 			share := 1 / float64((j+1)*(j+1))

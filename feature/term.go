@@ -84,7 +84,7 @@ type RandomMap interface {
 func All() []Term {
 	return []Term{
 		&Intercept{}, &Linear{}, &OneHot{}, &Hash{}, &Interaction{}, &Kept{}, &Group{}, &Multilevel{},
-		&Polynomial{}, &Spline{}, &Cyclic{}, &Radial{}, &Sigmoid{}, &RandomFourier{},
+		&Polynomial{}, &Spline{}, &Cyclic{}, &HSGP{}, &Periodic{}, &Radial{}, &Sigmoid{}, &RandomFourier{},
 	}
 }
 

@@ -192,6 +192,9 @@ func (p *Prepared) once(ctx context.Context) (*credence.Fitted, error) {
 		fitted, err = p.double(ctx, fitted)
 	}
 	if err == nil {
+		fitted, err = p.widen(ctx, fitted)
+	}
+	if err == nil {
 		err = p.checkFinite(fitted)
 	}
 	if err == nil {

@@ -78,6 +78,8 @@ func TestFormulasByHand(t *testing.T) {
 		{"price ~ . - type + C(zip)", intercept + "; linear: lat lon rooms new; onehot(zip): zip=94110 zip=94117 zip=94122"},
 		{"price ~ s(lat)", intercept + "; linear: lat; s(lat): lat bend 1 lat bend 2 lat bend 3 lat bend 4 lat bend 5 lat bend 6 lat bend 7 lat bend 8"},
 		{"price ~ rbf(lat^2, rooms != 3, n=2)", intercept + "; rbf(lat^2, rooms != 3): 4 weights"},
+		{"price ~ hsgp(lat, m=3) + periodic(rooms, period=7)", intercept + "; hsgp(lat): lat wave 1 lat wave 2 lat wave 3; periodic(rooms): rooms mean rooms cos 1 rooms sin 1 rooms cos 2 rooms sin 2 rooms cos 3 rooms sin 3"},
+		{"price ~ hsgp(new, rooms, m=[1, 2], kernel=matern32) + periodic(rooms, period=7, m=1)", intercept + "; hsgp(new, rooms): new wave 1, rooms wave 1 new wave 1, rooms wave 2; periodic(rooms): rooms mean rooms cos 1 rooms sin 1"},
 		{"price ~ lat + s(rooms, k=4) + lon + s(lat, k=3)", intercept + "; linear: lat rooms lon; s(rooms): rooms bend 1 rooms bend 2; s(lat): lat bend 1"},
 		{"price ~ s(lat, k=3) - lat", intercept + "; s(lat): lat bend 1"},
 		{"price ~ s(rooms, period=7)", intercept + "; s(rooms): 6 weights"},

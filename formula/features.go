@@ -12,10 +12,10 @@ import (
 )
 
 // NeedsData reports whether Features reads data: radial and sigmoid take their
-// centres from it, splines their knots, hash its keys, and terms of groups the combinations of columns.
+// centres from it, smooths their knots and places, hash its keys, and terms of groups the combinations of columns.
 func (p *Plan) NeedsData() bool {
 	return slices.ContainsFunc(p.functions, func(f function) bool {
-		return f.kind == "radial" || f.kind == "sigmoid" || f.kind == "hash" || f.kind == "s" || f.kind == "bar" && len(f.inputs) > 1
+		return f.kind == "radial" || f.kind == "sigmoid" || f.kind == "hash" || f.kind == "s" || f.kind == "hsgp" || f.kind == "periodic" || f.kind == "bar" && len(f.inputs) > 1
 	})
 }
 
@@ -41,7 +41,7 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 		terms = append(terms, &feature.Linear{Inputs: linear, Segment: p.segment, Without: p.without})
 	}
 	if p.NeedsData() && data == nil {
-		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, s its knots, hash its keys, and (1 | g:h) its groups: give the training rows")
+		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, smooths their knots and places, hash its keys, and (1 | g:h) its groups: give the training rows")
 	}
 	if drawn == nil {
 		var err error
@@ -97,8 +97,10 @@ func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data,
 		return &feature.Group{Name: f.label, Inputs: f.withIndicators(fr)}, nil
 	case "poly":
 		return &feature.Polynomial{Name: f.label, Inputs: f.inputs, Degree: f.degree}, nil
-	case "s":
+	case "s", "periodic":
 		return f.smooth(in, data)
+	case "hsgp":
+		return f.box(in, data)
 	case "radial", "sigmoid":
 		centres, err := f.centres(data, credence.Rand(seed, credence.DrawCentres, place))
 		if err != nil {

@@ -19,7 +19,10 @@ type function struct {
 
 	degree      int                 // poly
 	count       int                 // frequencies, centres, knots or harmonics; 0 means the default
-	period      float64             // s
+	period      float64             // s, periodic
+	kernel      string              // hsgp
+	functions   []int               // hsgp, of each column; nil means the default
+	boundary    float64             // hsgp; 0 means the default
 	sampling    feature.Sampling    // random features
 	lengthscale feature.Lengthscale // random features and bumps
 	frequencies []float64           // given by the user, else nil

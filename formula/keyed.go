@@ -136,6 +136,8 @@ func (l *lowering) function(f *function) error {
 			WithRemedy("name the columns without %s(…), or use select or fit", f.kind)
 	case "s":
 		return l.plan.formula.Errorf(f.node, "s takes its knots from all rows, which nobody has before the last").WithRemedy("use fit")
+	case "hsgp", "periodic":
+		return l.plan.formula.Errorf(f.node, "%s takes what it covers from all rows, which nobody has before the last", f.kind).WithRemedy("use fit")
 	case "radial", "sigmoid":
 		return l.plan.formula.Errorf(f.node, "%s takes its centres from all rows, which nobody has before the last", f.kind).WithRemedy("use fit")
 	}

@@ -123,6 +123,7 @@ func TestKeyedRefusals(t *testing.T) {
 		{"click ~ center(price)", "center(price): center does not act on one row alone: use log, sqrt, exp or square: center and scale take the mean of all rows, which nobody knows before the last: use fit, or make the column before"},
 		{"click ~ price + rbf(price)", "rbf is of drawn features, which no online engine learns: use fit"},
 		{"click ~ s(price)", "s takes its knots from all rows, which nobody has before the last: use fit"},
+		{"click ~ hsgp(price)", "hsgp takes what it covers from all rows, which nobody has before the last: use fit"},
 		{"click ~ radial(price, centres=3)", "radial takes its centres from all rows, which nobody has before the last: use fit"},
 	} {
 		_, _, err := ForRows(c.text, clicks(), false, false, Options{})

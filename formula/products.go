@@ -98,8 +98,8 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 		if isKernel(e.Name) {
 			return nil, c.unsupported(e, "products with kernels are")
 		}
-		if e.Name == "s" {
-			return nil, c.formula.Errorf(e, "s(…) cannot be part of an interaction").WithRemedy("write s(x) + x:z for a curve and slopes that differ")
+		if e.Name == "s" || e.Name == "hsgp" || e.Name == "periodic" {
+			return nil, c.formula.Errorf(e, "%s(…) cannot be part of an interaction", e.Name).WithRemedy("write %s(x) + x:z for a curve and slopes that differ", e.Name)
 		}
 		if known(e.Name) {
 			return nil, c.formula.Errorf(e, "%s(…) cannot be part of an interaction", e.Name).WithRemedy("write columns or transforms of columns, such as a:b or log(a):b")

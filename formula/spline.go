@@ -38,7 +38,7 @@ func (c *compiler) spline(call spec.Call) error {
 		return err
 	}
 	if len(f.inputs) != 1 || segment {
-		return c.formula.Errorf(call, "s takes one column").WithRemedy("write s(x) + s(z) for a curve of each, or rbf(x, z) for one function of both")
+		return c.formula.Errorf(call, "s takes one column").WithRemedy("write s(x) + s(z) for a curve of each, or hsgp(x, z) for one function of both")
 	}
 	if f.period == 0 {
 		c.addLinear(c.plan.Frame.Inputs[f.inputs[0]])
@@ -47,7 +47,7 @@ func (c *compiler) spline(call spec.Call) error {
 	return nil
 }
 
-// smooth makes the term of s.
+// smooth makes the term of s and of periodic.
 func (f *function) smooth(in *feature.Inputs, data credence.Data) (feature.Term, error) {
 	// The values are drawn like centres, from all rows while these are few.
 	values, err := sample(data, f.inputs, smoothValues, credence.Rand(0, credence.DrawCentres, 0))
@@ -90,9 +90,16 @@ func (f *function) cyclic(input *feature.Input, values []float64) (feature.Term,
 		turns := (input.Center + scale*v) / f.period
 		places[int(math.Round((turns-math.Floor(turns))*parts))%parts] = true
 	}
-	count, err := f.size(input, len(places), len(places)/2, min(usualKnots, len(places)/2))
+	usual := usualKnots
+	if f.kind == "periodic" {
+		usual = usualHarmonics
+	}
+	count, err := f.size(input, len(places), len(places)/2, min(usual, len(places)/2))
 	if err != nil {
 		return nil, err
+	}
+	if f.kind == "periodic" {
+		return &feature.Periodic{Name: f.label, Input: f.inputs[0], Period: f.period, Harmonics: count, Lengthscale: f.lengthscale}, nil
 	}
 	return &feature.Cyclic{Name: f.label, Input: f.inputs[0], Period: f.period, Harmonics: count}, nil
 }
@@ -107,7 +114,11 @@ func (f *function) size(input *feature.Input, values, most, usual int) (int, err
 		return 0, fmt.Errorf("formula: %s: %s has %d different values%s, and a curve needs %d: write %[2]s for a line, or onehot(%[2]s)", f.label, input.Name, values, within, leastValues)
 	}
 	if f.count > most {
-		return 0, fmt.Errorf("formula: %s: k=%d is more than the %d that the %d different values of %s%s allow: write k=%[3]d, or leave out k=", f.label, f.count, most, values, input.Name, within)
+		argument := "k"
+		if f.kind == "periodic" {
+			argument = "m"
+		}
+		return 0, fmt.Errorf("formula: %s: %[7]s=%[2]d is more than the %d that the %d different values of %s%s allow: write %[7]s=%[3]d, or leave out %[7]s=", f.label, f.count, most, values, input.Name, within, argument)
 	}
 	if f.count > 0 {
 		return f.count, nil

@@ -97,6 +97,8 @@ func functions() []Function {
 		{Name: "matern12", About: "the same with the Matérn kernel, ν = 1/2"},
 		{Name: "matern32", About: "the same with the Matérn kernel, ν = 3/2"},
 		{Name: "matern52", About: "the same with the Matérn kernel, ν = 5/2"},
+		{Name: "hsgp", About: "a Gaussian process of one to three columns in fixed functions, for many rows"},
+		{Name: "periodic", About: "a Gaussian process that repeats: periodic(hour, period=24)"},
 		{Name: "onehot", About: "a weight for every level of one column, or of a part of a date: onehot(hour(t)); a block of its own"},
 		{Name: "hash", About: "a weight for every value of any columns, taken as text, or of parts of dates; hash(a:b) crosses them, hash(a):x multiplies"},
 		{Name: "keep", About: "columns that selection never leaves out"},
@@ -121,8 +123,11 @@ func Functions() []Function {
 	for i := range list {
 		f := &list[i]
 		text := "y ~ x + " + f.Name + "(z)"
-		if f.Name == "poly" {
+		switch f.Name {
+		case "poly":
 			text = "y ~ x + poly(z, 2)"
+		case "periodic":
+			text = "y ~ x + periodic(z, period=24)"
 		}
 		if plan, err := CheckPlan(text, Options{}); err == nil && plan.read != nil {
 			f.Options = plan.read.Options()
@@ -147,7 +152,7 @@ func (c *compiler) arguments(call spec.Call) *spec.Arguments {
 }
 
 // later are functions that the language has and this version does not.
-func later() []string { return []string{"spectral", "hsgp"} }
+func later() []string { return []string{"spectral"} }
 
 func known(name string) bool {
 	return slices.Contains(functionNames(), name) || slices.Contains(later(), name)
@@ -156,7 +161,7 @@ func known(name string) bool {
 // elsewhere holds functions of formulas in R and patsy, with what they are called here.
 var elsewhere = map[string]string{
 	"factor": "onehot(%s)", "C": "onehot(%s)",
-	"I": "x^2 or (x > 3) as they are; a sum or product of columns is a column of its own", "ifelse": "a comparison times a column, such as (x > 3):z", "lag": "a column made before, because rows have no order here", "mo": "onehot(%s), a weight for every level", "te": "rbf(%s)", "ti": "rbf(%s)",
+	"I": "x^2 or (x > 3) as they are; a sum or product of columns is a column of its own", "ifelse": "a comparison times a column, such as (x > 3):z", "lag": "a column made before, because rows have no order here", "mo": "onehot(%s), a weight for every level", "te": "hsgp(%s)", "ti": "hsgp(%s)",
 	"spline": "s(%s)", "ns": "s(%s)", "bs": "s(%s)", "cr": "s(%s)", "cc": "s(%s, period=…), which states after how much of the column the curve repeats",
 	"Surv": "event ~ … + offset(log(time)) with --family poisson, of events 0 and 1, for a constant hazard: censored times have no family of their own",
 }
@@ -207,6 +212,10 @@ func (c *compiler) call(call spec.Call) error {
 		return c.poly(call)
 	case "s":
 		return c.spline(call)
+	case "hsgp":
+		return c.hsgp(call)
+	case "periodic":
+		return c.periodic(call)
 	case "radial", "sigmoid":
 		return c.bumps(call)
 	case "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52":

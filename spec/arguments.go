@@ -123,6 +123,27 @@ func (a *Arguments) Int(key string, fallback int, ranges ...Range) int {
 	return fallback
 }
 
+// Ints reads a whole number or a list of them; nil if the key was not written.
+func (a *Arguments) Ints(key string, ranges ...Range) (values []int) {
+	a.describe(key, "a whole number or a list of them")
+	argument, ok := a.option(key)
+	if !ok {
+		return nil
+	}
+	items := []Expr{argument.Value}
+	if list, ok := argument.Value.(List); ok {
+		items = list.Items
+	}
+	for _, item := range items {
+		v, ok := a.Whole(key, item, ranges...)
+		if !ok {
+			return nil
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
 // Whole reads a whole number from a positional argument, which messages call
 // name: the 3 of poly(x, 3).
 func (a *Arguments) Whole(name string, e Expr, ranges ...Range) (int, bool) {

@@ -1,0 +1,192 @@
+package feature
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence/internal/conform"
+)
+
+// kernels are those of Hilbert-space processes, by their formulas.
+var hilbertKernels = map[Kernel]func(square float64) float64{
+	RBF:      func(s float64) float64 { return math.Exp(-s / 2) },
+	Matern32: func(s float64) float64 { r := math.Sqrt(3 * s); return (1 + r) * math.Exp(-r) },
+	Matern52: func(s float64) float64 { r := math.Sqrt(5 * s); return (1 + r + r*r/3) * math.Exp(-r) },
+}
+
+// asked returns a term with the functions and the boundary that its lengthscales ask for.
+func asked(t *testing.T, term HSGP) *HSGP {
+	t.Helper()
+	term.Most = []int{5000, 5000}[:len(term.Inputs)]
+	wider, short := term.widened()
+	if wider == nil || short != "" {
+		t.Fatalf("%s at %v: %s", term.Name, term.Lengthscale.Values, short)
+	}
+	if again, short := wider.widened(); again != nil || short != "" {
+		t.Fatalf("%s at %v wants %v and %v, and then more", term.Name, term.Lengthscale.Values, wider.Functions, wider.Boundary)
+	}
+	return wider
+}
+
+// With what the self-check asks for, the kernel is within 2.5 % of its variance everywhere in the data, at all lengthscales, and in two
+// dimensions; far beyond that it is the kernel.
+func TestHilbertKernels(t *testing.T) {
+	in := numbers(2)
+	const reach = 1.7
+	rows := batch(in, 41, false)
+	for name, of := range hilbertKernels {
+		for _, l := range []float64{0.1, 0.2, 0.3, 0.5, 1, 2} {
+			term := HSGP{Name: "hsgp(a)", Kernel: name, Inputs: []int{0}, Lengthscale: Lengthscale{Values: []float64{l * reach}},
+				Functions: []int{1}, Middle: []float64{0.3}, Reach: []float64{reach}, Boundary: []float64{1}}
+			for i := range 41 {
+				rows.X.Row(i)[0] = 0.3 + reach*(float64(i)/20-1)
+			}
+			check := func(term *HSGP, within float64) {
+				for i, row := range allProducts(spread(newSet(t, in, term), rows)) {
+					for k, got := range row {
+						far := (rows.X.Row(i)[0] - rows.X.Row(k)[0]) / (l * reach)
+						if want := of(far * far); math.Abs(got-want) > within {
+							t.Fatalf("%s, ℓ/S = %g, m = %v, c = %v: kernel of %g is %.4f, want %.4f", name, l, term.Functions, term.Boundary, far*l, got, want)
+						}
+					}
+				}
+			}
+			check(asked(t, term), 0.025)
+			term.Functions, term.Boundary = []int{MostFunctions}, []float64{1 + 12*l}
+			check(&term, 1e-3)
+		}
+		two := asked(t, HSGP{Name: "hsgp(a, b)", Kernel: name, Inputs: []int{0, 1}, Lengthscale: Lengthscale{Values: []float64{0.8, 2}},
+			Functions: []int{1, 1}, Middle: []float64{0, 1}, Reach: []float64{1, 2}, Boundary: []float64{1, 1}})
+		for i := range 41 {
+			rows.X.Row(i)[0], rows.X.Row(i)[1] = math.Cos(float64(3*i)), 1+2*math.Sin(float64(7*i))
+		}
+		for i, row := range allProducts(spread(newSet(t, in, two), rows)) {
+			for k, got := range row {
+				a, b := (rows.X.Row(i)[0]-rows.X.Row(k)[0])/0.8, (rows.X.Row(i)[1]-rows.X.Row(k)[1])/2
+				if want := of(a*a + b*b); math.Abs(got-want) > 0.05 { // twice one input's
+					t.Fatalf("%s of two inputs: %.4f, want %.4f", name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// What is stated stays and is told; there are no more functions than different values.
+func TestHilbertLimits(t *testing.T) {
+	term := HSGP{Name: "hsgp(a)", Kernel: RBF, Inputs: []int{0}, Lengthscale: Lengthscale{Values: []float64{0.1}}, Functions: []int{10}, Middle: []float64{0}, Reach: []float64{2}, Boundary: []float64{1.2}}
+	in := numbers(1)
+	for _, c := range []struct {
+		most      []int
+		fixed     bool
+		l         float64
+		functions int // of the wider one, 0 for none
+		boundary  float64
+		short     string
+	}{
+		{[]int{500}, false, 0.1, 42, 1.2, ""}, // 1.75 · 1.2 · 20
+		{[]int{500}, false, 1, 10, 1.75, ""},
+		{[]int{500}, false, 4, 10, 6.4, ""},
+		{[]int{17}, false, 0.1, 17, 1.2, ""},
+		{nil, false, 0.1, 0, 0, "[hsgp(a): the lengthscale [0.1] asks for m=[42], boundary=1.2]"},
+		{nil, false, 1, 10, 1.75, ""},
+		{[]int{500}, true, 1, 0, 0, "[hsgp(a): the lengthscale [1] asks for m=[10], boundary=1.75]"},
+		{[]int{5000}, false, 0.001, 0, 0, "[hsgp(a): the lengthscale [0.001] asks for m=[4200], boundary=1.2]"},
+	} {
+		term.Most, term.Fixed, term.Lengthscale.Values = c.most, c.fixed, []float64{c.l}
+		wider, short := newSet(t, in, &term).Widened()
+		if got := fmt.Sprint(short); got != cmp.Or(c.short, "[]") {
+			t.Errorf("ℓ = %g: %s, want %s", c.l, got, c.short)
+		}
+		if wider == nil && c.functions == 0 {
+			continue
+		}
+		if wider == nil || c.functions == 0 || wider.Terms()[0].(*HSGP).Functions[0] != c.functions || math.Abs(wider.Terms()[0].(*HSGP).Boundary[0]-c.boundary) > 1e-12 {
+			t.Errorf("ℓ = %g: %+v, want m = %d, c = %g", c.l, wider, c.functions, c.boundary)
+		}
+	}
+}
+
+// The spectral density is that of the kernel: k(0) = 1 = ∫ S dω/(2π)^d.
+func TestSpectralDensitiesIntegrateToOne(t *testing.T) {
+	for name := range hilbertKernels {
+		for d := 1; d <= 3; d++ {
+			sphere := []float64{2, 2 * math.Pi, 4 * math.Pi}[d-1]
+			sum := 0.0
+			const steps = 400_000
+			for i := range steps { // ω = u/(1 − u)
+				u := (float64(i) + 0.5) / steps
+				w := u / (1 - u)
+				sum += sphere * math.Pow(w, float64(d-1)) * name.density(d, w*w) / (1 - u) / (1 - u) / steps
+			}
+			if got := sum / math.Pow(2*math.Pi, float64(d)); math.Abs(got-1) > 1e-5 {
+				t.Errorf("%s in %d dimensions: %.8f", name, d, got)
+			}
+		}
+	}
+}
+
+// φ(x)ᵀφ(z) is exp(−2 sin²(π(x−z)/period)/ℓ²), to the rounding of 60 harmonics.
+func TestPeriodicKernel(t *testing.T) {
+	in := numbers(1)
+	in.Dense[0].Center, in.Dense[0].Scale = -4, 3
+	rows := batch(in, 30, false)
+	for _, l := range []float64{0.2, 0.7, 1, 4, 300} {
+		s := newSet(t, in, &Periodic{Name: "periodic(a)", Input: 0, Period: 7, Harmonics: 60, Lengthscale: Lengthscale{Values: []float64{l}}})
+		for i, row := range allProducts(spread(s, rows)) {
+			for k, got := range row {
+				sin := math.Sin(math.Pi * 3 * (rows.X.Row(i)[0] - rows.X.Row(k)[0]) / 7)
+				if want := math.Exp(-2 * sin * sin / l / l); math.Abs(got-want) > 1e-12 {
+					t.Fatalf("ℓ = %g: %.14f, want %.14f", l, got, want)
+				}
+			}
+		}
+	}
+	// The shortest lengthscale of m harmonics leaves out 1.3 % of the variance.
+	short := &Periodic{Name: "periodic(a)", Input: 0, Period: 7, Harmonics: 12, Lengthscale: Lengthscale{Values: []float64{0.5}}}
+	lower := newSet(t, in, short).Hyper()[0].Lower
+	deviation, _ := periodicDeviations(12, lower)
+	sum := 0.0
+	for j, q := range deviation {
+		if j%2 == 0 { // the cosines have the share of both
+			sum += q * q
+		}
+	}
+	if math.Abs(lower-0.2) > 1e-12 || 1-sum > 0.02 || 1-sum < 0.005 {
+		t.Errorf("at ℓ = %g %.4f of the variance is left out", lower, 1-sum)
+	}
+}
+
+func TestProportionedConformance(t *testing.T) {
+	in := withCategory(numbers(3), "zip", 3)
+	box := func(name string, kernel Kernel, l Lengthscale, inputs []int, m ...int) *HSGP {
+		h := &HSGP{Name: name, Kernel: kernel, Inputs: inputs, Lengthscale: l, Functions: m}
+		for range inputs {
+			h.Middle, h.Reach, h.Boundary = append(h.Middle, 0.1), append(h.Reach, 2), append(h.Boundary, 1.5)
+		}
+		return h
+	}
+	for _, l := range []float64{0.1, 1, 10} {
+		s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 4)},
+			box("hsgp(b)", RBF, Lengthscale{Values: []float64{l}}, []int{1}, 9),
+			box("hsgp(c, a)", Matern52, Lengthscale{Values: []float64{l, 0.7}}, []int{2, 0}, 4, 5),
+			box("hsgp(a, b, c)", Matern32, Lengthscale{Values: []float64{l}, Shared: true}, span(0, 3), 2, 3, 2),
+			&Periodic{Name: "periodic(c)", Input: 2, Period: 3, Harmonics: 40, Lengthscale: Lengthscale{Values: []float64{l}}})
+		conform.Features(t, s, batch(in, conformRows, false))
+		if len(s.Smooths()) != 4 || !s.Blocks()[2].Unit {
+			t.Fatalf("smooths %+v", s.Smooths())
+		}
+	}
+	far := newSet(t, in, box("hsgp(a)", RBF, Lengthscale{Values: []float64{1e-200}}, []int{0}, 5),
+		&Periodic{Name: "periodic(c)", Input: 2, Period: 1e-300, Harmonics: 3, Lengthscale: Lengthscale{Values: []float64{1e-9}}})
+	rows := batch(in, 2, false)
+	copy(rows.X.Data, []float64{math.MaxFloat64, 0, 1e300, 0, -math.MaxFloat64, 0, -1e-300, 0})
+	conformFinite(t, far, rows)
+
+	four := box("hsgp(a, b, c, d)", RBF, Lengthscale{}, []int{0, 1, 2, 0}, 1, 1, 1, 1)
+	refuses(t, in, "feature: hsgp(a, b, c, d): a Hilbert-space process has one to three inputs, each with functions, a middle, a reach and a boundary, and a kernel rbf, matern32 or matern52", four)
+	refuses(t, in, "feature: hsgp(a): a Hilbert-space process has one to three inputs, each with functions, a middle, a reach and a boundary, and a kernel rbf, matern32 or matern52", box("hsgp(a)", Matern12, Lengthscale{}, []int{0}, 5))
+	refuses(t, in, "feature: hsgp(a, b): 50 functions on 0.1 ± 1.5 × 2: give 1 to 2000 in all, and a boundary of 1 or more", box("hsgp(a, b)", RBF, Lengthscale{}, []int{0, 1}, 41, 50))
+	refuses(t, in, "feature: periodic(a) has 0 harmonics of a period of 3: give 1 to 1000 of a positive one", &Periodic{Name: "periodic(a)", Input: 0, Period: 3})
+}

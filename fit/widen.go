@@ -1,0 +1,36 @@
+package fit
+
+import (
+	"context"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+)
+
+// widen fits once more where terms of Hilbert-space processes have too few functions, or too narrow a box, for the lengthscales that were
+// learned, and warns of what a term lacks afterwards. A fit that fails on the way leaves the one before.
+func (p *Prepared) widen(ctx context.Context, fitted *credence.Fitted) (*credence.Fitted, error) {
+	features, ok := fitted.Members[0].Model.Features.(*feature.Set)
+	if !ok {
+		return fitted, nil
+	}
+	wider, short := features.Widened()
+	if wider != nil {
+		model := p.model
+		model.Features = wider.Begun()
+		engine, err := p.maker(model)
+		if err != nil {
+			return nil, err
+		}
+		again, err := engine.Fit(ctx, p.data)
+		if err != nil {
+			return fitted, ctx.Err()
+		}
+		fitted, p.model, p.engine, p.other = again, model, engine, engine
+		_, short = again.Members[0].Model.Features.(*feature.Set).Widened()
+	}
+	for _, lacks := range short {
+		fitted.Report.Warnings = append(fitted.Report.Warnings, lacks+": what is bent more sharply, or at the ends of the data, is told wrongly; state them, or write rbf(…)")
+	}
+	return fitted, nil
+}
