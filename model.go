@@ -48,8 +48,10 @@ type Block struct {
 // LevelRun is a run of weights by the levels of a key: weight First + level·Columns + c is that of column c of a level. A row has
 // entries of one level of it at most, and the same level in all runs of one Key.
 type LevelRun struct {
-	Key                    string
-	First, Levels, Columns int
+	Key     string `json:"key"`
+	First   int    `json:"first"`
+	Levels  int    `json:"levels"`
+	Columns int    `json:"columns"`
 }
 
 // Keyed is implemented by features of which some columns go by the levels of keys.

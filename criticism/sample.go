@@ -177,12 +177,15 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 
 // read reads the rows and what the model says of them.
 func (s *sample) read(ctx context.Context, lik family, fitted *credence.Fitted, data credence.Data) error {
-	limit := Rows
+	limit, d := Rows, 0.0
 	switch q := fitted.Members[0].Posterior.(type) {
 	case *posterior.Full, *posterior.Dual, *posterior.DualSum:
-		if d := float64(q.Weights()); d*d*Rows > mostWork {
-			limit = max(int(mostWork/(d*d)), credence.BlockRows)
-		}
+		d = float64(q.Weights())
+	case *posterior.Arrow:
+		d = float64(q.Dense)
+	}
+	if d*d*Rows > mostWork {
+		limit = max(int(mostWork/(d*d)), credence.BlockRows)
 	}
 	all, err := problem.Open("criticism", credence.Model{Likelihood: lik}, data, problem.AllRoles)
 	if err != nil {

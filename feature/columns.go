@@ -78,27 +78,35 @@ func (s *Set) Groups() []credence.Block {
 
 var _ credence.Grouped = (*Set)(nil)
 
-// Exclusive returns runs of weights whose columns exclude each other: of the levels of a category, of the
-// products of levels, and of the keys of either, a row has one at most, so that the columns of a run are orthogonal.
-func (s *Set) Exclusive() (runs []credence.Block) {
+// met tells the combinations of levels that training has from all of them, whose numbers are others.
+const met = " that are met"
+
+// LevelRuns implements [credence.Keyed]: of the levels of a category, of the products of levels, and of the keys of one of either, a row has
+// one at most.
+func (s *Set) LevelRuns() (runs []credence.LevelRun) {
 	for k := range s.terms {
 		b := &s.terms[k]
-		block := s.block(b)
-		block.First, block.Count = block.First+b.dense, b.sparse
+		run := credence.LevelRun{First: s.first(b) + b.dense, Levels: b.sparse, Columns: 1}
 		switch m := b.mapped.(type) {
-		case *interactionMap, *metMap:
-			runs = append(runs, block)
+		case *interactionMap:
+			run.Key = m.key()
+			runs = append(runs, run)
+		case *metMap:
+			run.Key = m.all.key() + met
+			runs = append(runs, run)
 		case *multilevelMap:
-			if m.count == 1 {
-				runs = append(runs, block)
+			run.Key, run.Levels, run.Columns = m.key.key(), m.levels(), m.count
+			if len(m.term.Key) > 1 {
+				run.Key += met
 			}
+			runs = append(runs, run)
 		case *linearMap:
 			for _, c := range m.categories {
-				runs = append(runs, credence.Block{Name: c.input.Name, First: s.first(b) + len(m.numbers) + c.first, Count: len(c.input.Levels)})
+				runs = append(runs, credence.LevelRun{Key: c.input.Name, First: s.first(b) + len(m.numbers) + c.first, Levels: len(c.input.Levels), Columns: 1})
 			}
 		case *hashMap:
-			if !m.term.Segment {
-				runs = append(runs, block)
+			if run.Key = b.term.Label(); !m.term.Segment && len(m.crosses) == 1 {
+				runs = append(runs, run)
 			}
 		}
 	}

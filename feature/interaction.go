@@ -190,6 +190,15 @@ func (m *interactionMap) combination(x []float64) int32 {
 	return int32(combination)
 }
 
+// key names what tells a row's combination: its categories, in their order.
+func (m *interactionMap) key() string {
+	names := make([]string, len(m.categories))
+	for k := range m.categories {
+		names[k] = m.categories[k].input.Name
+	}
+	return strings.Join(names, ":")
+}
+
 // unseen is the square of the product of a row's numbers where training did not have one of its levels.
 func (m *interactionMap) unseen(rows *credence.Batch, i int) float64 {
 	x := rows.X.Row(i)

@@ -273,4 +273,7 @@ func (s *Set) check(rows *credence.Batch) {
 	}
 }
 
-var _ credence.Features = (*Set)(nil)
+var (
+	_ credence.Features = (*Set)(nil)
+	_ credence.Keyed    = (*Set)(nil)
+)

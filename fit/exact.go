@@ -7,7 +7,6 @@ import (
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -17,11 +16,6 @@ import (
 // largestExact is the largest min(rows, weights) that auto gives to exact, whose
 // cost is cubic in it. Beyond, products with the columns have to do.
 const largestExact = 10_000
-
-// largestSampled is the largest number of weights of columns that exclude each other, as levels do, for which auto draws from the posterior, each draw
-// solved by conjugate gradients: of 100,000, two rows each, the convex engine takes 19 CPU seconds and 870 MB, and has
-// not converged, and variational Bayes 4 and 190 MB.
-const largestSampled = 50_000
 
 func exactEngine() Engine {
 	return Engine{
@@ -39,24 +33,22 @@ func exactEngine() Engine {
 		},
 		Automatic: func(model credence.Model, rows int) (spec.Call, string, error) {
 			weights := model.Features.Weights()
-			if call, reason, ok := byLevels(model, rows, exactSeconds(float64(rows), float64(weights))); ok {
-				return call, reason, nil
-			}
-			if min(rows, weights) <= largestExact {
+			rest, levels := problem.Rest(model.Features, model.Prior)
+			if min(rows, rest) <= largestExact {
 				return spec.Call{Name: "exact"}, "", nil
 			}
 			many := fmt.Sprintf("%d rows and %d weights are too many for the closed form", rows, weights)
-			// The posterior of orthogonal columns has next to no correlations, and without them costs as much as the entries.
-			if weights > largestSampled && weights-svi.ExclusiveWeights(model.Features) <= problem.FullWeights {
-				return spec.Call{Name: "svi"}, many + "; variational Bayes takes weights for independent, as those of the levels of one category nearly are (convex tells how they vary together, and takes far longer)", nil
+			if levels {
+				many = fmt.Sprintf("%d rows and %d weights, %d of them beside the levels of the largest category, are too many for the closed form", rows, weights, rest)
 			}
 			if _, err := convex.New(model, convex.Config{}); err != nil { // lengthscales are to be learned
 				return spec.Call{Name: "svi"}, many + ", and lengthscales are to be learned: variational Bayes", nil
 			}
 			return spec.Call{Name: "convex"}, many + "; products with the columns do", nil
 		},
-		Groups: func(spec.Call) bool { return true },
-		Memory: exactMemory,
+		Groups:     func(spec.Call) bool { return true },
+		Memory:     exactMemory,
+		Eliminates: true,
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := exact.Config{
 				Starts:        a.Means("starting points where lengthscales are to be learned, the best kept", "4, and 1 where there are none").Int("starts", 0, spec.Between(1, mostRepeats)),
@@ -65,7 +57,7 @@ func exactEngine() Engine {
 				Tolerance:     a.Means("the climb ends where three iterations gain less than so many nats a row", "1e-6 up to 5,000 rows, 1e-5 above").Float("tolerance", 0, spec.Positive()),
 				ScreenRows:    a.Means("rows on which starting points are compared", "2,000").Int("screen", 0, spec.AtLeast(1)),
 				PolishRows:    a.Means("rows on which lengthscales are learned", "10,000").Int("polish", 0, spec.AtLeast(1)),
-				Hyper:         hyper.Treatment(a.Means("what becomes of noise and prior variances that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights, mode above").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood))),
+				Hyper:         hyper.Treatment(a.Means("what becomes of noise and prior variances that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights beside those of the levels of a large category, mode above").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood))),
 				Seed:          run.Seed,
 				Threads:       run.Threads,
 				Progress:      run.Progress,

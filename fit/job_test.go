@@ -107,7 +107,7 @@ func TestManyWeights(t *testing.T) {
 		list[i] = row{float64(i % 7), float64(i), fmt.Sprint("z", i)}
 	}
 	rows := must.Value(table.Structs(list))(t)
-	for formula, engine := range map[string]string{"Y ~ X + Zip": "svi", "Y ~ X": "exact", "Y ~ X + Zip + rbf(X, n=5)": "svi", "Y ~ X + Zip + rbf(X, n=5, lengthscale=1)": "convex"} {
+	for formula, engine := range map[string]string{"Y ~ X + Zip": "exact", "Y ~ X + Zip + rbf(X, n=5)": "exact", "Y ~ X + hash(X, Zip)": "convex", "Y ~ hash(X, Zip) + rbf(X, n=5)": "svi", "Y ~ hash(X, Zip) + rbf(X, n=5, lengthscale=1)": "convex"} {
 		job := must.Value(fit.New(fit.Options{Formula: formula}))(t)
 		run, err := job.Prepare(context.Background(), rows)
 		if err != nil {

@@ -49,14 +49,14 @@ func TestMemoryByHand(t *testing.T) {
 		if c.normal {
 			p = prior.Normal{}
 		}
-		if err := refuseSize(&c.entry, c.call, p, c.rows, c.weights, c.bytes); err != nil {
+		if err := refuseSize(&c.entry, c.call, p, c.rows, c.weights, c.weights, c.bytes); err != nil {
 			t.Errorf("%s in %g bytes: %v", c.entry.Name, c.bytes, err)
 		}
-		if err := refuseSize(&c.entry, c.call, p, c.rows, c.weights, c.bytes-1); err == nil {
+		if err := refuseSize(&c.entry, c.call, p, c.rows, c.weights, c.weights, c.bytes-1); err == nil {
 			t.Errorf("%s is not refused in %g bytes", c.entry.Name, c.bytes-1)
 		}
 	}
-	if err := refuseSize(&exact, spec.Call{}, prior.Normal{}, 3, 2_000_000_000, 24<<30); err == nil ||
+	if err := refuseSize(&exact, spec.Call{}, prior.Normal{}, 3, 2_000_000_000, 2_000_000_000, 24<<30); err == nil ||
 		err.Error() != "the model has 2000000000 weights, for which engine exact needs 298.1 GB of memory, and 24 GB are available: use indices without gaps, or fewer features" {
 		t.Errorf("the refusal reads %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/table"
@@ -95,7 +96,8 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 		return nil, fmt.Errorf("the model has %d weights, %d of them of the %d levels of %s, too many for the engines that fit effects of groups: write onehot(…) in its place, or state --engine 'svi(covariance=full)' if memory and time allow",
 			features.Weights(), c[0].Levels*len(c[0].Columns), c[0].Levels, features.Blocks()[c[0].Block].Name)
 	}
-	if err := refuseSize(entry, call, j.prior, p.data.Rows(), p.model.Features.Weights(), j.memory()); err != nil {
+	rest, _ := problem.Rest(features, p.model.Prior)
+	if err := refuseSize(entry, call, j.prior, p.data.Rows(), features.Weights(), rest, j.memory()); err != nil {
 		return nil, err
 	}
 	p.entry, p.why, p.call = entry, why, call.String()

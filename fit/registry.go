@@ -48,6 +48,8 @@ type Engine struct {
 	Memory func(call spec.Call, prior credence.Prior, rows, weights float64) float64
 	// Groups says whether a call fits effects of groups, as (1 | g) has; nil means that none does.
 	Groups func(call spec.Call) bool
+	// Eliminates says that the weights of the levels of a category of many are not among those that Memory is asked for; see problem.Rest.
+	Eliminates bool
 	// Checkpoints says that it writes and takes up Options.Checkpoint.
 	Checkpoints bool
 	// Batch reads the arguments and returns what makes the engine for a model; it refuses arguments

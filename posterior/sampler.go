@@ -44,6 +44,11 @@ func NewSampler(ws *credence.Workspace, q credence.Posterior, dense int, apart *
 			own.mean(s.mean)
 			return s, nil
 		}
+	case *Arrow:
+		if joint.Marginals(s.mean, s.variance); apart == nil {
+			own.regress(ws)
+			return s, nil
+		}
 	case *Full, *Diagonal, *SpikeSlab, *Mixture:
 		if apart == nil {
 			joint.Marginals(s.mean, s.variance)
@@ -129,7 +134,9 @@ func (s *Sampler) Draw(rng *rand.Rand, dst []float64) {
 			return
 		}
 	}
-	for j := range s.unit {
+	own, arrow := s.q.(*Arrow)
+	arrow = arrow && s.root == nil
+	for j := 0; !arrow && j < d; j++ {
 		s.unit[j] = rng.NormFloat64()
 	}
 	scale := 1.0
@@ -141,6 +148,10 @@ func (s *Sampler) Draw(rng *rand.Rand, dst []float64) {
 		scale = math.Sqrt(s.scales[k].Factor)
 	}
 	copy(dst, s.mean)
+	if arrow {
+		own.draw(dst, s.unit, scale, rng.NormFloat64)
+		return
+	}
 	if full, ok := s.q.(*Full); ok && s.root == nil {
 		for i := range dst { // F is upper triangular, and the covariance FFᵀ
 			dst[i] += scale * kernel.Dot(full.Factor[i*d+i:(i+1)*d], s.unit[i:])

@@ -45,6 +45,7 @@ func TestSampler(t *testing.T) {
 	dual, _ := randomDual(t, 2, dense, sparse, 0.5)
 	for name, q := range map[string]credence.Joint{
 		"full":             &Full{Mean: normals(d), Factor: factor},
+		"arrow":            randomArrow(t, dense, 2, 1),
 		"student":          &Full{Mean: normals(d), Factor: factor, DF: 9},
 		"diagonal":         &Diagonal{Mean: normals(d), Variance: positive(d)},
 		"mixture":          &Mixture{Count: 3, Means: normals(3 * d), Variances: positive(3 * d)},

@@ -18,7 +18,7 @@ type Stored interface {
 
 // All returns an empty posterior of every kind of this package, for reading stored ones.
 func All() []Stored {
-	return []Stored{&Full{}, &Dual{}, &DualSum{}, &Diagonal{}, &Mixture{}, &SpikeSlab{}, &Draws{}}
+	return []Stored{&Full{}, &Dual{}, &DualSum{}, &Arrow{}, &Diagonal{}, &Mixture{}, &SpikeSlab{}, &Draws{}}
 }
 
 // Kind implements [Stored].

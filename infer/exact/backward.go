@@ -28,7 +28,7 @@ func (p *primal) backward(ctx context.Context, precision float64, gradient []flo
 	if h, ok := p.features.(hyperColumns); ok {
 		first, end = h.HyperColumns()
 	}
-	multiply, sparseRows := p.timesCovariance(precision, dense, first, end)
+	multiply := p.products(precision, dense, first, end)
 	tunable := p.features.(credence.Tunable)
 	m := p.m
 	if p.intercept {
@@ -51,12 +51,11 @@ func (p *primal) backward(ctx context.Context, precision float64, gradient []flo
 		y, fitted, weights := p.y, p.fitted[:n], b.SquareWeights()
 		phi.Mul(p.ws, fitted, m)
 		if n > 0 && end > first {
-			multiply(&phi.Dense, slab[first:])
+			multiply(phi, slab)
 		}
 		p.ws.InRuns(n, func(from, to int) {
 			for i := from; i < to; i++ {
 				row := slab[i*dense+first : i*dense+end]
-				phi.Sparse.AddRowMul(row, i, -precision, &sparseRows)
 				kernel.Axpy(precision*(y[i]-fitted[i]), p.m[first:end], row)
 				if weights != nil {
 					kernel.Scale(weights[i], row)
@@ -75,23 +74,33 @@ func (p *primal) backward(ctx context.Context, precision float64, gradient []flo
 	return residual, nil
 }
 
-// timesCovariance turns A⁻¹ into C = S A⁻¹ S, or into T C, and returns what stores −ΦC/σ², for the dense columns of a block
-// and the columns [first, end) of C, in dst, whose rows are dense apart. It returns as well the
-// sparse columns' rows of C.
-func (p *primal) timesCovariance(precision float64, dense, first, end int) (multiply func(phi *linop.Dense, dst []float64), sparseRows linop.Dense) {
+// timesCovariance turns A⁻¹ into C = S A⁻¹ S, or into T C, and returns what stores −ΦC/σ², for
+// the columns [first, end) of C, in a block of as many columns as dense ones.
+func (p *primal) timesCovariance(precision float64, dense, first, end int) func(phi *credence.Design, dst []float64) {
 	rounded := p.roundsWell(precision)
 	gauss.ScaleSides(p.ws, p.inverse, p.s)
 	problem.UncentreFactor(p.means, p.inverse)
+	var multiply func(phi *linop.Dense, dst []float64)
+	var sparseRows linop.Dense
 	if rounded {
-		c, sparseRows := p.narrow.pack(p, dense, first, end)
-		return func(phi *linop.Dense, dst []float64) {
+		c, rows := p.narrow.pack(p, dense, first, end)
+		sparseRows, multiply = rows, func(phi *linop.Dense, dst []float64) {
 			p.ws.Pool().GemmPacked32(false, phi.Rows, -precision, p.narrow.rows(p, phi), dense, c, 0, dst, dense)
-		}, sparseRows
+		}
+	} else {
+		c, rows := p.packCovariance(dense, first, end)
+		sparseRows, multiply = rows, func(phi *linop.Dense, dst []float64) {
+			p.ws.Pool().GemmPacked(false, phi.Rows, -precision, phi.Data, phi.Stride, c, 0, dst, dense)
+		}
 	}
-	c, sparseRows := p.packCovariance(dense, first, end)
-	return func(phi *linop.Dense, dst []float64) {
-		p.ws.Pool().GemmPacked(false, phi.Rows, -precision, phi.Data, phi.Stride, c, 0, dst, dense)
-	}, sparseRows
+	return func(phi *credence.Design, dst []float64) {
+		multiply(&phi.Dense, dst[first:])
+		p.ws.InRuns(phi.Dense.Rows, func(from, to int) {
+			for i := from; i < to; i++ {
+				phi.Sparse.AddRowMul(dst[i*dense+first:i*dense+end], i, -precision, &sparseRows)
+			}
+		})
+	}
 }
 
 // packCovariance packs the dense columns' rows of C's columns [first, end) where they lie. It

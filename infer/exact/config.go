@@ -38,7 +38,7 @@ type Config struct {
 	// learned; 0 means 10,000. Variances are always learned on all rows.
 	PolishRows int `json:"polish_rows,omitempty"`
 	// Hyper says what is done about noise and prior variances that are not stated; "" means
-	// hyper.Integrate up to problem.FullWeights weights, and hyper.Mode above.
+	// hyper.Integrate up to problem.FullWeights weights, of which those of the levels of a category of many do not count (problem.Rest), and hyper.Mode above.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 	Seed  uint64          `json:"seed,omitempty"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
@@ -84,6 +84,8 @@ type Engine struct {
 	groups    []problem.Group // runs of weights with a prior variance of their own
 	intercept bool            // weight 0 is the intercept
 	tuned     bool            // the features have hyper-parameters to learn
+	levels    bool            // weights of levels are eliminated where there are as many rows as
+	rest      int             // other weights; without levels all weights
 	// segment is credence.SegmentRows, but in tests of tables with several segments.
 	segment int
 }
@@ -120,13 +122,13 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	}
 	_, learned := problem.LearnedHypers(model.Features)
 	e.tuned = len(learned) > 0
-	if d := model.Features.Weights(); e.config.Hyper == "" {
+	if e.rest, e.levels = problem.Rest(model.Features, e.prior); e.config.Hyper == "" {
 		e.config.Hyper = hyper.Integrate
-		if d > problem.FullWeights {
+		if e.rest > problem.FullWeights {
 			e.config.Hyper = hyper.Mode
 		}
-	} else if e.config.Hyper == hyper.Integrate && d > problem.FullWeights {
-		return nil, fmt.Errorf("exact: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode, which has the same priors", problem.FullWeights, d)
+	} else if e.config.Hyper == hyper.Integrate && e.rest > problem.FullWeights {
+		return nil, fmt.Errorf("exact: hyper=integrate is for up to %d weights beside the levels of the largest category, and the model has %d: use hyper=mode, which has the same priors", problem.FullWeights, e.rest)
 	}
 	e.intercept = len(e.groups) > 0 && e.groups[0].Intercept
 	if e.config.Draws > 1 && !e.random() {

@@ -29,7 +29,7 @@
 // that have no hyper-parameters, with the weighted mean m and standard deviation s of the target less its
 // offset. A constant added to the target changes the intercept and nothing else.
 //
-// # Two forms
+// # Three forms
 //
 // With n ≥ d rows the evidence is written with the d×d matrix
 // A = I + Λ^½ ΦᵀΦ Λ^½/σ², whose smallest eigenvalue is 1, and data are streamed: a pass
@@ -43,7 +43,12 @@
 // costs one d×d inverse and 3nd² operations. From 500 weights on, 2nd² of them are in
 // single precision where that moves slopes by less than climbs can tell; evidence and
 // posterior never are. With n < d the same quantities come from the n×n matrix
-// I + ΦΛΦᵀ/σ², and d×d is never formed. A weight of 2 is the row twice in both.
+// I + ΦΛΦᵀ/σ², and d×d is never formed. A weight of 2 is the row twice in all.
+//
+// Where more than 256 sparse columns go by the levels of categories (problem.Rest), the d×d form has the numbers of an arrow alone: its
+// levels are eliminated one after the other (package internal/arrow), in operations that grow with the levels, and with the cube of the R weights beside those of
+// the largest category; a category that the largest lies within is eliminated too. The posterior is a posterior.Arrow. An intercept then stands at the
+// means of the dense columns: its prior, ten times as wide as the target, is at another place, which changes evidence by less than .01.
 //
 // # Sums of shards
 //
@@ -51,14 +56,16 @@
 // up their Sums, maybe on other machines, write them to files, and the merged sums give the fit of
 // all rows to the bit. Sums are formed by segments of credence.SegmentRows rows, added as a binary tree, for
 // a fit of one machine too; a table of more than one segment takes half a d×d matrix more for
-// each level of the tree.
+// each level of the tree. Levels of a category are eliminated from sums too, where it has all sparse columns; of several which levels rows have together is
+// not known to a shard, and sums are refused.
 //
 // # Memory
 //
 // n ≥ d: three d×d matrices (from 500 weights on half a one more where features have
 // hyper-parameters to learn), a few blocks of credence.BlockRows rows and up to 36 MB of rows and
 // features kept for the second pass; never n×d. n < d: Φ and three n×n matrices, and one more for
-// each block of weights when no hyper-parameter of the features is learned. Integration takes four d×d matrices more
+// each block of weights when no hyper-parameter of the features is learned. Levels: a few times the numbers of
+// the arrow, R² beside as many for each level as there are dense columns, and the cells that rows have. Integration takes four d×d matrices more
 // or four n×n matrices for each pair of blocks; where these pass four times the fit's own memory and 256 MB, the mode has to do. Where the three
 // matrices are below 32 MB together, starts climb at once, one to a thread, with matrices of their
 // own.
@@ -85,7 +92,7 @@
 //
 // # Limits
 //
-// Gaussian likelihood and normal prior alone. min(n, d) up to about 10⁴. Learned
+// Gaussian likelihood and normal prior alone. min(n, d) up to about 10⁴, and of categories of many levels R in the place of d. Learned
 // noise is held above a millionth of the target's variance, with a warning.
 // Learned prior variances stay within e^±12 of the scale at which their block alone
 // explains the target's variance.

@@ -61,11 +61,15 @@ type form interface {
 
 // newForm chooses the smaller form.
 func (e *Engine) newForm(r *unitRows, ws *credence.Workspace, tuned bool) form {
-	if c := e.common(r, ws, tuned); r.Count() < c.d {
+	c := e.common(r, ws, tuned)
+	weights := &primal{common: c, rowSums: &Sums{segment: e.segment}}
+	switch n := r.Count(); {
+	case e.levels && n >= e.rest:
+		return &levels{primal: weights}
+	case n < c.d:
 		return &dual{common: c}
-	} else {
-		return &primal{common: c, rowSums: &Sums{segment: e.segment}}
 	}
+	return weights
 }
 
 func (e *Engine) common(r *unitRows, ws *credence.Workspace, tuned bool) common {

@@ -50,6 +50,15 @@ func problems() map[string]struct {
 				randomTable(7, n, 3, 14).withRoles(8, roles&1 > 0, roles&2 > 0)}
 			out["only sparse "+name] = problem{plain{sparse: 14, sizes: []int{4, 10}},
 				randomTable(9, n, 0, 14).withRoles(10, roles&1 > 0, roles&2 > 0)}
+			if n > 9 {
+				one := plain{intercept: true, dense: 3, sizes: []int{3}}.byLevels(credence.LevelRun{Key: "g", Levels: 8, Columns: 1}, credence.LevelRun{Key: "g", Levels: 8, Columns: 2})
+				crossed := plain{dense: 2, sizes: []int{2}}.byLevels(credence.LevelRun{Key: "g", Levels: 6, Columns: 1}, credence.LevelRun{Key: "h", Levels: 5, Columns: 2})
+				tuned := newBent(3, 0)
+				tuned.plain = tuned.byLevels(credence.LevelRun{Key: "h", Levels: 4, Columns: 1}, credence.LevelRun{Key: "g", Levels: 9, Columns: 1})
+				out["levels "+name] = problem{one, levelTable(15, n, 3, one).withRoles(16, roles&1 > 0, roles&2 > 0)}
+				out["crossed levels "+name] = problem{crossed, levelTable(17, n, 2, crossed).withRoles(18, roles&1 > 0, roles&2 > 0)}
+				out["levels and lengthscales "+name] = problem{tuned, levelTable(19, n, 3, tuned.plain).withRoles(20, roles&1 > 0, roles&2 > 0)}
+			}
 			out["tuned "+name] = problem{newBent(5, 0), randomTable(11, n, 5, 0).withRoles(12, roles&1 > 0, roles&2 > 0)}
 			out["tuned sparse "+name] = problem{newBent(4, 3), randomTable(13, n, 4, 3).withRoles(14, roles&1 > 0, roles&2 > 0)}
 		}
@@ -61,6 +70,11 @@ func problems() map[string]struct {
 func forms(t *testing.T, e *Engine, data credence.Data) map[string]form {
 	t.Helper()
 	out := map[string]form{}
+	if keyed, ok := e.model.Features.(credence.Keyed); ok && len(keyed.LevelRuns()) > 0 {
+		r := must.Value(e.openRows(context.Background(), data, 0, e.tuned))(t)
+		out["levels"] = &levels{primal: &primal{common: e.common(r, credence.NewWorkspace(2), e.tuned), rowSums: &Sums{segment: e.segment}}}
+		return out
+	}
 	for _, name := range []string{"primal", "dual"} {
 		r := must.Value(e.openRows(context.Background(), data, 0, e.tuned))(t)
 		c := e.common(r, credence.NewWorkspace(2), e.tuned)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -17,6 +18,9 @@ import (
 func TestBends(t *testing.T) {
 	ctx := context.Background()
 	for name, p := range problems() {
+		if keyed, ok := p.features.(credence.Keyed); ok && len(keyed.LevelRuns()) > 0 {
+			continue // differences have to do
+		}
 		if p.data.Rows() > 100 || len(p.features.Blocks()) == 0 {
 			continue
 		}

@@ -26,18 +26,21 @@ const keepDesignBytes = 4 << 20
 type primal struct {
 	common
 	rowSums *Sums
-	layout  gauss.Dense
-	gram    []float64 // upper triangle of ΦᵀWΦ
+	layout  gauss.Values
+	gram    []float64 // ΦᵀWΦ, in the layout
 	cross   []float64 // ΦᵀW y
 	square  float64   // yᵀW y
-	system  gauss.Factor
-	inverse []float64 // A⁻¹, d×d; in backward C, which may be packed, with the sparse columns' rows at the end
+	system  gauss.Solver
+	inverse []float64 // A⁻¹, in the layout; in backward C, which may be packed, with the sparse columns' rows at the end
 	s, q, m []float64 // √λ; S⁻¹m; m
-	kept    []credence.Design
-	y       []float64
-	fitted  []float64
-	slab    []float64 // dPhi of a block
-	narrow  narrow
+	traces  []float64 // diag A⁻¹
+	// products returns what stores −ΦC/σ² of a block, at least of C's columns [first, end), all dense, once A⁻¹ is there; see backward.
+	products func(precision float64, dense, first, end int) func(phi *credence.Design, dst []float64)
+	kept     []credence.Design
+	y        []float64
+	fitted   []float64
+	slab     []float64 // dPhi of a block
+	narrow   narrow
 }
 
 func (p *primal) allocate() {
@@ -45,14 +48,16 @@ func (p *primal) allocate() {
 		return
 	}
 	d := p.d
-	p.layout = gauss.Dense{Weights: d, Definite: true}
-	p.system = p.layout.Factor(p.ws)
-	size := d * d
+	if p.layout == nil {
+		p.layout, p.products = gauss.Dense{Weights: d, Definite: true}, p.timesCovariance
+	}
+	p.system, p.rowSums.layout = p.layout.Solver(p.ws), p.layout
+	size := p.layout.Len()
 	if p.tuned {
 		size = max(size, p.ws.Pool().PackedLen(d, d))
 	}
 	p.inverse = make([]float64, size)
-	p.squares = make([]float64, d)
+	p.squares, p.traces = make([]float64, d), make([]float64, d)
 	p.s, p.q, p.m = make([]float64, d), make([]float64, d), make([]float64, d)
 	if p.tuned {
 		block := min(credence.BlockRows, p.rows.Count())
@@ -87,8 +92,17 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 		return err
 	}
 	if p.intercept {
-		p.centre(p.gram[:p.d])
-		for j, total := range p.gram[:p.d] {
+		totals := p.gram[:min(p.d, len(p.gram))]
+		l, levels := p.layout.(gauss.Arrow)
+		if levels {
+			totals = make([]float64, p.d)
+			totals[0] = 1
+			l.Mul(totals, p.gram, slices.Clone(totals))
+		}
+		if p.centre(totals); levels {
+			clear(p.means[l.Dense:])
+		}
+		for j, total := range totals {
 			p.cross[j] -= p.means[j]*p.summary.sum + p.location*(total-p.means[j]*p.summary.precise)
 		}
 		p.square -= p.location * p.summary.sum
@@ -120,7 +134,6 @@ func (p *primal) addRows(ctx context.Context) (*partial, error) {
 }
 
 func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {
-	d := p.d
 	problem.Spread(p.s, p.groups, func(k int) float64 { return math.Sqrt(at.prior[k]) })
 	precision := 1 / at.noise
 	if err := p.system.Set(p.gram, precision, p.s); !p.factored(err, p.system.Jitter()) {
@@ -141,13 +154,14 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 		return evidence(p.residual()), nil
 	}
 	p.system.Inverse(p.inverse)
+	p.layout.Diagonal(p.traces, p.inverse)
 	trace := 0.0
 	for k, g := range p.groups {
 		sum := 0.0
 		for j := g.First; j < g.End(); j++ {
 			v := p.q[j]
-			trace += p.inverse[j*d+j]
-			sum += p.inverse[j*d+j] + v*v
+			trace += p.traces[j]
+			sum += p.traces[j] + v*v
 		}
 		slope.prior[k] = (sum - float64(g.Count)) / 2
 	}
@@ -161,7 +175,7 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 		residual = p.residual()
 	}
 	// tr(ΦᵀWΦC)/σ² = tr(A⁻¹(A−I)) = d − tr A⁻¹.
-	slope.noise = (residual*precision + float64(d) - trace - p.summary.weight) / 2
+	slope.noise = (residual*precision + float64(p.d) - trace - p.summary.weight) / 2
 	return evidence(residual), nil
 }
 
@@ -174,7 +188,7 @@ func (p *primal) residual() float64 {
 
 // posterior returns N(m, C).
 func (p *primal) posterior() credence.Posterior {
-	return p.ownUnits(p.m, slices.Clone(p.system.Root()), 0)
+	return p.ownUnits(p.m, slices.Clone(p.system.(gauss.Factor).Root()), 0)
 }
 
 // ownUnits returns the posterior, by the target's own units, with a mean and a factor of the covariance that it takes.

@@ -9,7 +9,9 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/checkpoint"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/segments"
 )
@@ -55,7 +57,17 @@ func (e *Engine) emptySums(frame string) (*Sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sums{engine: e, fingerprint: fingerprint, segment: e.segment}, nil
+	s := &Sums{engine: e, fingerprint: fingerprint, segment: e.segment, layout: gauss.Dense{Weights: e.model.Features.Weights(), Definite: true}}
+	if e.levels {
+		finder := arrow.NewFinder(e.model.Features)
+		if !finder.Known() {
+			return nil, fmt.Errorf("exact: sums of shards are for one category of many levels, and which levels of two a row has together only all rows tell: fit the rows themselves")
+		}
+		if s.layout, err = patternOf(finder); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
 }
 
 // Add adds all rows of data, which follow those that were added before.
@@ -121,7 +133,7 @@ func (s *Sums) Merge(other *Sums) error {
 	if n := len(trees); n > 0 {
 		s.next = trees[n-1].End()
 	}
-	s.open.reset(s.engine.model.Features.Weights(), s.base)
+	s.open.reset(s.layout.Len(), s.engine.model.Features.Weights(), s.base)
 	s.inputs = max(s.inputs, other.inputs)
 	return nil
 }
@@ -132,12 +144,17 @@ func (e *Engine) FitSums(ctx context.Context, s *Sums) (*credence.Fitted, error)
 	if e.tuned || s.engine.model.Features.Weights() != e.model.Features.Weights() {
 		return nil, fmt.Errorf("exact: the sums are of a model with other features")
 	}
-	if d := e.model.Features.Weights(); s.Rows() < d {
+	if d := e.model.Features.Weights(); s.Rows() < d && !e.levels {
 		return nil, fmt.Errorf("exact: %d rows for %d weights: fit the rows themselves, whose sums take more memory than they do", s.Rows(), d)
 	}
 	run := &fit{Engine: e, total: s.Rows(), inputs: s.inputs}
 	run.ws = credence.NewWorkspace(e.config.Threads)
-	run.form = &primal{common: e.common(nil, run.ws, false), rowSums: s}
+	p := &primal{common: e.common(nil, run.ws, false), rowSums: s}
+	if run.form = p; e.levels {
+		form := &levels{primal: p}
+		form.take(s.layout.(gauss.Arrow))
+		run.form = form
+	}
 	if err := run.climbVariances(ctx); err != nil {
 		return nil, err
 	}
@@ -162,6 +179,14 @@ type treeDocument struct {
 
 // momentsOfSums is how many numbers of a summary a file of sums has.
 const momentsOfSums = 8
+
+// packed is how many numbers of products a file of sums has.
+func (s *Sums) packed() int {
+	if dense, ok := s.layout.(gauss.Dense); ok {
+		return dense.Weights * (dense.Weights + 1) / 2
+	}
+	return s.layout.Len()
+}
 
 func (s *Sums) kind() checkpoint.Kind {
 	return checkpoint.Kind{Name: "exact sums", Format: 2, Fingerprint: s.fingerprint, Anew: "sum up the shard again under the frame of the others"}
@@ -218,7 +243,7 @@ func (e *Engine) ReadSums(path, frame string) (*Sums, error) {
 			return nil, err
 		}
 		n := subtree{Segment: t.Position, Height: bits.Len(uint(t.Segments)) - 1, Sum: p}
-		if len(p.cross) != d || len(p.gram) != d*(d+1)/2 || !n.Sound() || n.Segment < s.next ||
+		if len(p.cross) != d || len(p.gram) != s.packed() || !n.Sound() || n.Segment < s.next ||
 			t.Segments != 1<<n.Height || t.Rows < 1 || t.Rows > t.Segments*s.segment {
 			return nil, fmt.Errorf("exact: %s describes sums that are none: sum up the shard again", path)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/segments"
 )
@@ -15,6 +16,7 @@ import (
 // See [Engine.NewSums].
 type Sums struct {
 	engine      *Engine
+	layout      gauss.Values
 	fingerprint string
 	base        Units // in which every segment begins
 	segment     int   // rows of a segment
@@ -30,13 +32,13 @@ type Sums struct {
 type partial struct {
 	rows int
 	summary
-	gram  []float64 // d×d, upper triangle of ΦᵀWΦ, W = weights times precisions
+	gram  []float64 // ΦᵀWΦ, W = weights times precisions, in the layout; in trees of a dense one its upper triangle alone
 	cross []float64 // ΦᵀWy'
 }
 
-func (p *partial) reset(d int, u Units) {
+func (p *partial) reset(size, d int, u Units) {
 	if p.gram == nil {
-		p.gram, p.cross = make([]float64, d*d), make([]float64, d)
+		p.gram, p.cross = make([]float64, size), make([]float64, d)
 	}
 	clear(p.gram)
 	clear(p.cross)
@@ -49,7 +51,7 @@ func (s *Sums) add(ws *credence.Workspace, phi *credence.Design, b *credence.Bat
 	if s.open.rows == s.segment {
 		s.trees = segments.Join(append(s.trees, s.pack()), s.segment)
 		s.next++
-		s.open.reset(d, s.base)
+		s.open.reset(s.layout.Len(), d, s.base)
 	}
 	o := &s.open
 	if factor := o.grow(b); factor != 1 {
@@ -59,7 +61,7 @@ func (s *Sums) add(ws *credence.Workspace, phi *credence.Design, b *credence.Bat
 	o.summary.add(b, s.y)
 	s.dense = phi.Dense.Cols
 	weights := b.SquareWeights()
-	phi.AddGram(ws, o.gram, weights)
+	s.layout.AddRows(ws, o.gram, phi, weights)
 	s.wy = append(s.wy[:0], s.y...)
 	for i, w := range weights {
 		s.wy[i] *= w
@@ -76,13 +78,13 @@ func (s *Sums) add(ws *credence.Workspace, phi *credence.Design, b *credence.Bat
 // restart forgets all rows; segments begin in the units.
 func (s *Sums) restart(d int, u Units) {
 	s.base, s.next, s.trees = u, 0, nil
-	s.open.reset(d, u)
+	s.open.reset(s.layout.Len(), d, u)
 }
 
 // finish makes the open segment the sums over all rows, which must be the first ones of a table.
 func (s *Sums) finish() error {
 	if len(s.trees) == 0 && s.next == 0 {
-		credence.LiftGram(s.open.gram, len(s.open.cross), s.dense)
+		s.layout.Close(s.open.gram, s.dense)
 		return nil
 	}
 	return s.total(&s.open)
@@ -98,9 +100,13 @@ func (s *Sums) total(dst *partial) error {
 		return fmt.Errorf("exact: the sums have no rows")
 	}
 	d := len(all.cross)
-	dst.reset(d, all.units)
+	dst.reset(s.layout.Len(), d, all.units)
 	dst.rows, dst.summary = all.rows, all.summary
 	copy(dst.cross, all.cross)
+	if len(all.gram) == len(dst.gram) { // not packed
+		copy(dst.gram, all.gram)
+		return nil
+	}
 	at := 0
 	for i := range d {
 		at += copy(dst.gram[i*d+i:(i+1)*d], all.gram[at:])
@@ -117,6 +123,9 @@ func (s *Sums) Products() ([]float64, error) {
 		return nil, err
 	}
 	d := len(all.cross)
+	if _, dense := s.layout.(gauss.Dense); !dense {
+		return nil, fmt.Errorf("exact: products are those of fewer columns of categories: %d are too many to be multiplied with each other", d)
+	}
 	if !s.engine.intercept || all.precise != all.weight || all.logPrecision != 0 {
 		return nil, fmt.Errorf("exact: products are those of a model with an intercept and without precision(…)")
 	}
@@ -140,8 +149,13 @@ type subtree = segments.Node[*partial]
 // pack returns the open segment.
 func (s *Sums) pack() subtree {
 	d := len(s.open.cross)
-	credence.LiftGram(s.open.gram, d, s.dense)
-	p := &partial{rows: s.open.rows, summary: s.open.summary, gram: make([]float64, 0, d*(d+1)/2), cross: slices.Clone(s.open.cross)}
+	s.layout.Close(s.open.gram, s.dense)
+	p := &partial{rows: s.open.rows, summary: s.open.summary, cross: slices.Clone(s.open.cross)}
+	if _, dense := s.layout.(gauss.Dense); !dense {
+		p.gram = slices.Clone(s.open.gram)
+		return subtree{Segment: s.next, Sum: p}
+	}
+	p.gram = make([]float64, 0, d*(d+1)/2)
 	for i := range d {
 		p.gram = append(p.gram, s.open.gram[i*d+i:(i+1)*d]...)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -61,6 +63,58 @@ type plain struct {
 	dense, sparse int
 	sizes         []int // of the blocks after the intercept
 	unit          int   // block of size 1, wherever its lengthscales are; 0 for none
+	runs          []credence.LevelRun
+}
+
+func (p plain) LevelRuns() []credence.LevelRun { return p.runs }
+
+func (p plain) DenseWeights() int { return p.Weights() - p.sparse }
+
+// byLevels gives features sparse columns by levels, one block a run.
+func (p plain) byLevels(runs ...credence.LevelRun) plain {
+	p.runs = nil
+	for _, r := range runs {
+		r.First = p.Weights()
+		p.runs = append(p.runs, r)
+		p.sparse += r.Levels * r.Columns
+		p.sizes = append(slices.Clip(p.sizes), r.Levels*r.Columns)
+	}
+	return p
+}
+
+// levelTable draws rows with a level of every key of the runs. Where a key is named within another, as "g in h", its level says which of the other.
+func levelTable(seed uint64, n, p int, features plain) *table {
+	rng := rand.New(rand.NewPCG(seed, 17))
+	t := randomTable(seed, n, p, 0)
+	t.sparse.Reset(features.sparse)
+	dense := features.DenseWeights()
+	effects := make([]float64, features.sparse)
+	for j := range effects {
+		effects[j] = rng.NormFloat64()
+	}
+	for i := range n {
+		level := map[string]int{}
+		columns, values := []int32{}, []float64{}
+		for _, r := range features.runs {
+			g, had := level[r.Key]
+			if inner, outer, nested := strings.Cut(r.Key, " in "); !had {
+				if g = rng.IntN(r.Levels); nested && inner != "" {
+					level[outer] = g / 3
+				}
+				level[r.Key] = g
+			}
+			for c := range r.Columns {
+				v := 1.0
+				if r.First != features.runs[0].First || c > 0 {
+					v = rng.NormFloat64()
+				}
+				columns, values = append(columns, int32(r.First-dense+g*r.Columns+c)), append(values, v)
+				t.target[i] += v * effects[columns[len(columns)-1]]
+			}
+		}
+		t.sparse.AppendRow(columns, values)
+	}
+	return t
 }
 
 func (p plain) Weights() int {
@@ -309,6 +363,9 @@ func reference(t testing.TB, features credence.Features, data *table, noise floa
 		}
 		for b, block := range list {
 			for j := block.First; j < block.First+block.Count && b > 0 && !tuned[b]; j++ {
+				if keyed := features.(credence.Keyed); len(keyed.LevelRuns()) > 0 && j >= keyed.DenseWeights() {
+					break // sparse columns stand where they are
+				}
 				back.Set(0, j, -stat.Mean(mat.Col(nil, j, phi), data.precision))
 			}
 		}

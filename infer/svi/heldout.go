@@ -25,7 +25,7 @@ import (
 func HeldOut(model credence.Model) bool {
 	normal, err := base.NormalPrior("svi", model.Prior)
 	_, kind := likelihood.Describe(model.Likelihood)
-	weights := model.Features.Weights() - ExclusiveWeights(model.Features)
+	weights := model.Features.Weights() - ofLevels(model.Features)
 	if tunable, ok := model.Features.(credence.Tunable); ok && len(tunable.Hyper()) > 0 {
 		return false
 	}

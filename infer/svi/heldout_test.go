@@ -197,7 +197,12 @@ func TestHeldOutDefault(t *testing.T) {
 // exclusive are columns of which a row has one at most.
 type exclusive struct{ plain }
 
-func (f exclusive) Exclusive() []credence.Block { return f.plain.Blocks()[len(f.plain.Blocks())-1:] }
+func (f exclusive) LevelRuns() []credence.LevelRun {
+	last := f.plain.Blocks()[len(f.plain.Blocks())-1]
+	return []credence.LevelRun{{Key: last.Name, First: last.First, Levels: last.Count, Columns: 1}}
+}
+
+func (f exclusive) DenseWeights() int { return f.Weights() }
 
 // blocks are plain columns in two blocks.
 type blocks struct {

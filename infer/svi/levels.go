@@ -22,17 +22,11 @@ const (
 	mostCross  = 1 << 24
 )
 
-// Exclusive is implemented by features of which some columns exclude each other, as those of levels do.
-type Exclusive interface {
-	// Exclusive returns runs of weights of whose columns a row has one at most that is not 0.
-	Exclusive() []credence.Block
-}
-
-// ExclusiveWeights is the number of weights in such runs.
-func ExclusiveWeights(features credence.Features) (weights int) {
-	if f, ok := features.(Exclusive); ok {
-		for _, run := range f.Exclusive() {
-			weights += run.Count
+// ofLevels is the number of weights that belong to levels of keys.
+func ofLevels(features credence.Features) (weights int) {
+	if f, ok := features.(credence.Keyed); ok {
+		for _, run := range f.LevelRuns() {
+			weights += run.Levels * run.Columns
 		}
 	}
 	return weights
@@ -41,13 +35,13 @@ func ExclusiveWeights(features credence.Features) (weights int) {
 // Levels returns the longest run of weights that exclude each other, as the levels of a category. Without any, or where the weights
 // beside them are too many for covariance=levels, ok is false.
 func Levels(features credence.Features) (first, count int, ok bool) {
-	f, is := features.(Exclusive)
+	f, is := features.(credence.Keyed)
 	if !is {
 		return 0, 0, false
 	}
-	for _, b := range f.Exclusive() {
-		if b.Count > count {
-			first, count = b.First, b.Count
+	for _, run := range f.LevelRuns() {
+		if run.Columns == 1 && run.Levels > count {
+			first, count = run.First, run.Levels
 		}
 	}
 	beside := features.Weights() - count

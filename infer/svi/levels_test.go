@@ -29,15 +29,20 @@ type category struct {
 	small, large int
 }
 
-func (c category) Exclusive() []credence.Block {
+func (c category) LevelRuns() []credence.LevelRun {
 	first := c.Weights() - c.small - c.large
-	return []credence.Block{{Name: "small", First: first, Count: c.small}, {Name: "large", First: first + c.small, Count: c.large}}
+	return []credence.LevelRun{{Key: "small", First: first, Levels: c.small, Columns: 1}, {Key: "large", First: first + c.small, Levels: c.large, Columns: 1}}
 }
+
+func (c category) DenseWeights() int { return c.Weights() - c.small - c.large }
 
 func (c category) Blocks() []credence.Block {
 	blocks := c.Columns.Blocks()
 	blocks[len(blocks)-1].Count -= c.small + c.large
-	return append(blocks, c.Exclusive()...)
+	for _, r := range c.LevelRuns() {
+		blocks = append(blocks, credence.Block{Name: r.Key, First: r.First, Count: r.Levels})
+	}
+	return blocks
 }
 
 // TestLevels: the posterior of a category's levels and what stands beside them is that of the full covariance: means to a tenth of a standard

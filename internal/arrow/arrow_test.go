@@ -319,7 +319,7 @@ func TestArrowIsDenseAlgebra(t *testing.T) {
 			half.Mul(o.rows, o.covariance)
 			rows.Mul(&half, o.rows.T())
 			variances, diagonal := make([]float64, n), make([]float64, n)
-			o.p.RowVariances(ws, variances, selected, o.phi)
+			o.p.RowVariances(ws, variances, selected, o.phi, nil)
 			for i := range diagonal {
 				diagonal[i] = rows.At(i, i)
 			}
@@ -339,7 +339,7 @@ func (o *oracle) draws(t *testing.T, regression []float64) {
 	d := o.f.weights
 	sum, draw := mat.NewSymDense(d, nil), make([]float64, d)
 	for k := range d {
-		o.p.draw(draw, regression, func() func() float64 {
+		o.p.Draw(draw, regression, func() func() float64 {
 			i := -1
 			return func() float64 {
 				if i++; i == k {

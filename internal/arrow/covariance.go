@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -13,14 +12,22 @@ import (
 // What follows reads a covariance, the numbers of the pattern of C. Of two weights that no row has together the pattern has no number: what it
 // then is follows from the others in a matrix whose inverse has the pattern.
 
-// RowVariances stores φᵀCφ of every row; cells that the pattern lacks count as 0.
-func (p *Pattern) RowVariances(ws *credence.Workspace, dst, covariance []float64, phi *credence.Design) {
+// RowVariances stores φᵀCφ of every row; cells that the pattern lacks count as 0. Sums of rows, which may have several levels of a key, ask for the
+// regression of C.
+func (p *Pattern) RowVariances(ws *credence.Workspace, dst, covariance []float64, phi *credence.Design, regression func() []float64) {
 	leaf := p.ofLeaf(phi)
 	leaf.MulForms(ws, dst, p.leafOf(covariance))
 	ws.InRuns(len(dst), func(from, to int) {
 		e := p.entries()
 		for i := from; i < to; i++ {
-			p.read(e, phi, i)
+			if p.read(e, phi, i); e.several {
+				row := p.spread(regression(), e, make([]float64, p.Weights))
+				dst[i] = kernel.Dot(row.leaf, row.leaf)
+				for _, l := range row.own {
+					dst[i] += kernel.Dot(l.by, l.by)
+				}
+				continue
+			}
 			for t := range p.heads {
 				dst[i] += p.form(covariance, &p.heads[t], e, t)
 			}
@@ -51,6 +58,53 @@ func (p *Pattern) form(covariance []float64, h *head, e *entries, t int) (sum fl
 		}
 	})
 	return sum
+}
+
+// Uncentre turns the covariance of (b̃, w) into that of (b̃ − x̄ᵀw, w), for the means of [Pattern.Centre]. Of the leaf the upper triangle is read, and stored.
+func (p *Pattern) Uncentre(covariance, means []float64) {
+	q, size, leaf := p.Dense, p.Rest(), p.leafOf(covariance)
+	for t := range p.heads {
+		h := &p.heads[t]
+		for r := range h.levels * h.k {
+			row := covariance[h.dense+r*q : h.dense+(r+1)*q]
+			row[0] -= kernel.Dot(means[:q], row) // the mean of weight 0 is 0
+		}
+	}
+	cross := make([]float64, size) // C x̄
+	for i := range size {
+		row := leaf[i*size : (i+1)*size]
+		for j := i; j < size; j++ {
+			if i < q {
+				cross[j] += means[i] * row[j]
+			}
+			if j > i && j < q {
+				cross[i] += means[j] * row[j]
+			}
+		}
+	}
+	kernel.Axpy(-1, cross, leaf[:size])
+	leaf[0] += kernel.Dot(cross[:q], means[:q]) - cross[0]
+}
+
+// TimesDense stores by·ΦC at the dense columns in dst, n×Dense, for a covariance whose leaf has both triangles.
+func (p *Pattern) TimesDense(ws *credence.Workspace, dst []float64, by float64, phi *credence.Design, covariance []float64) {
+	q, size, leaf, n := p.Dense, p.Rest(), p.leafOf(covariance), phi.Dense.Rows
+	ws.Pool().Gemm(false, false, n, q, q, by, phi.Dense.Data, max(1, phi.Dense.Stride), leaf, size, 0, dst, q)
+	ws.InRuns(n, func(from, to int) {
+		e := p.entries()
+		for i := from; i < to; i++ {
+			p.read(e, phi, i)
+			row := dst[i*q : (i+1)*q]
+			for k, at := range e.places {
+				t, level, column := p.headOf(at)
+				of := leaf[max(0, int(at)-p.leaf)*size:][:q]
+				if t >= 0 {
+					of = p.block(covariance, &p.heads[t], level).dense[column*q : (column+1)*q]
+				}
+				kernel.Axpy(by*e.values[k], of, row)
+			}
+		}
+	})
 }
 
 // Regression stores, in the place of a covariance, the weights of levels given those that they meet, in the same numbers: of every level the
@@ -207,12 +261,8 @@ func lower(a []float64, k int) {
 	}
 }
 
-// Draw stores a draw of N(0, C) from its regression.
-func (p *Pattern) Draw(dst, regression []float64, rng *rand.Rand) {
-	p.draw(dst, regression, rng.NormFloat64)
-}
-
-func (p *Pattern) draw(dst, regression []float64, normal func() float64) {
+// Draw stores a draw of N(0, C), from the regression of C, in terms of standard normal numbers.
+func (p *Pattern) Draw(dst, regression []float64, normal func() float64) {
 	x, size, q := make([]float64, p.Weights), p.Rest(), p.Dense
 	leaf := x[p.leaf:]
 	for i, u := 0, p.leafOf(regression); i < size; i++ {
@@ -241,7 +291,7 @@ func (p *Pattern) draw(dst, regression []float64, normal func() float64) {
 
 // Covariance stores Φ_a C Φ_bᵀ, from the regression of C: also between levels that no row has together.
 func (p *Pattern) Covariance(ws *credence.Workspace, dst *linop.Dense, regression []float64, a, b *credence.Design) {
-	left, right := p.spread(ws, regression, a), p.spread(ws, regression, b)
+	left, right := p.spreads(ws, regression, a), p.spreads(ws, regression, b)
 	ws.InRuns(dst.Rows, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := dst.Row(i)
@@ -270,47 +320,53 @@ type ofLevel struct {
 	by    []float64
 }
 
-func (p *Pattern) spread(ws *credence.Workspace, regression []float64, phi *credence.Design) []spread {
-	q, size, u := p.Dense, p.Rest(), p.leafOf(regression)
+func (p *Pattern) spreads(ws *credence.Workspace, regression []float64, phi *credence.Design) []spread {
 	list := make([]spread, phi.Dense.Rows)
 	ws.InRuns(len(list), func(from, to int) {
 		e, x := p.entries(), make([]float64, p.Weights)
 		for i := from; i < to; i++ {
 			p.read(e, phi, i)
-			clear(x[p.leaf:])
-			copy(x[p.leaf:], e.dense)
-			met := slices.Clone(e.places) // and what the levels among them meet, head by head
-			for l, at := range e.places {
-				x[at] = e.values[l]
-			}
-			for t := range p.heads {
-				h := &p.heads[t]
-				slices.Sort(met)
-				for l, at := range met {
-					level := (int(at) - h.first) / h.k
-					if int(at) < h.first || int(at) >= h.end || l > 0 && int(met[l-1]) >= h.first+level*h.k {
-						continue // of another head, or a level that was had
-					}
-					b, first, next := p.block(regression, h, level), h.first+level*h.k, 0
-					by := make([]float64, h.k)
-					for r, z := range x[first : first+h.k] {
-						kernel.Axpy(z, b.own[next:next+r+1], by[:r+1])
-						next += r + 1
-						kernel.Axpy(z, b.dense[r*q:(r+1)*q], x[p.leaf:p.leaf+q])
-						for l, c := range b.cells {
-							x[c] += z * b.sparse[l*h.k+r]
-						}
-					}
-					clear(x[first : first+h.k])
-					met = append(met, b.cells...)
-					list[i].own = append(list[i].own, ofLevel{first, by})
-				}
-			}
-			list[i].leaf = make([]float64, size)
-			for j := range size {
-				list[i].leaf[j] = kernel.Dot(u[j*size+j:(j+1)*size], x[p.leaf+j:])
-			}
+			list[i] = p.spread(regression, e, x)
 		}
 	})
 	return list
+}
+
+// spread takes d numbers of scratch, those of heads 0, and leaves them so.
+func (p *Pattern) spread(regression []float64, e *entries, x []float64) (out spread) {
+	q, size, u := p.Dense, p.Rest(), p.leafOf(regression)
+	clear(x[p.leaf:])
+	copy(x[p.leaf:], e.dense)
+	met := slices.Clone(e.places) // and what the levels among them meet, head by head
+	for l, at := range e.places {
+		x[at] = e.values[l]
+	}
+	for t := range p.heads {
+		h := &p.heads[t]
+		slices.Sort(met)
+		for l, at := range met {
+			level := (int(at) - h.first) / h.k
+			if int(at) < h.first || int(at) >= h.end || l > 0 && int(met[l-1]) >= h.first+level*h.k {
+				continue // of another head, or a level that was had
+			}
+			b, first, next := p.block(regression, h, level), h.first+level*h.k, 0
+			by := make([]float64, h.k)
+			for r, z := range x[first : first+h.k] {
+				kernel.Axpy(z, b.own[next:next+r+1], by[:r+1])
+				next += r + 1
+				kernel.Axpy(z, b.dense[r*q:(r+1)*q], x[p.leaf:p.leaf+q])
+				for l, c := range b.cells {
+					x[c] += z * b.sparse[l*h.k+r]
+				}
+			}
+			clear(x[first : first+h.k])
+			met = append(met, b.cells...)
+			out.own = append(out.own, ofLevel{first, by})
+		}
+	}
+	out.leaf = make([]float64, size)
+	for j := range size {
+		out.leaf[j] = kernel.Dot(u[j*size+j:(j+1)*size], x[p.leaf+j:])
+	}
+	return out
 }

@@ -278,22 +278,27 @@ func (f *Factor) subtractFromHeads(at *head, g int) {
 // Jitter is what Set added to the diagonal, as a share of its mean.
 func (f *Factor) Jitter() float64 { return f.jitter }
 
-// LogDet returns log|A|.
+// LogDet returns log|A|. Pivots are at least 1, up to rounding: so many are multiplied before a logarithm is taken.
 func (f *Factor) LogDet() (sum float64) {
-	p := f.p
+	p, product := f.p, 1.0
+	take := func(pivot float64) {
+		if product *= pivot; !(product > 1e-100 && product < 1e100) {
+			sum, product = sum+math.Log(product/pivot)+math.Log(pivot), 1
+		}
+	}
 	for t := range p.heads {
 		at := &p.heads[t]
 		for g := range at.levels {
 			own := p.block(f.a, at, g).own
 			for r := range at.k {
-				sum += math.Log(own[r*(r+3)/2])
+				take(own[r*(r+3)/2])
 			}
 		}
 	}
 	for i, leaf := 0, p.leafOf(f.a); i < p.Rest(); i++ {
-		sum += math.Log(leaf[i*p.Rest()+i])
+		take(leaf[i*p.Rest()+i])
 	}
-	return 2 * sum
+	return 2 * (sum + math.Log(product))
 }
 
 // Whiten stores Cb in dst and S⁻¹Cb in white, both of which may be b.

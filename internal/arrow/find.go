@@ -10,14 +10,13 @@ import (
 // leastNested is the number of weights from which on a key that the head is nested in is eliminated too: the leaf's products are fast.
 const leastNested = 64
 
-// Head returns the runs of the key that has most weights in sparse columns, of several the first, and how many weights it has: 0 without any.
-func Head(features credence.Features) (runs []credence.LevelRun, weights int) {
+// Weights returns how many weights the levels of the largest key have in sparse columns, and how many those of all keys.
+func Weights(features credence.Features) (largest, all int) {
 	for _, group := range keys(features) {
-		if count := weightsOf(group); count > weights {
-			runs, weights = group, count
-		}
+		all += weightsOf(group)
+		largest = max(largest, weightsOf(group))
 	}
-	return runs, weights
+	return largest, all
 }
 
 func weightsOf(runs []credence.LevelRun) (count int) {
@@ -33,15 +32,13 @@ func keys(features credence.Features) (list [][]credence.LevelRun) {
 	if !ok {
 		return nil
 	}
-	place := map[string]int{}
 	for _, r := range keyed.LevelRuns() {
 		if r.First < keyed.DenseWeights() || r.Levels < 1 {
 			continue
 		}
-		k, known := place[r.Key]
-		if !known {
-			k = len(list)
-			place[r.Key], list = k, append(list, nil)
+		k := slices.IndexFunc(list, func(of []credence.LevelRun) bool { return of[0].Key == r.Key && of[0].Levels == r.Levels })
+		if k < 0 {
+			k, list = len(list), append(list, nil)
 		}
 		list[k] = append(list[k], r)
 	}
@@ -51,24 +48,21 @@ func keys(features credence.Features) (list [][]credence.LevelRun) {
 // Finder finds the pattern that rows have.
 type Finder struct {
 	weights, dense int
-	heads          [][]credence.LevelRun // the outermost, and the keys that may be further ones, largest first
+	heads          [][]credence.LevelRun // the outermost, then the keys that may be further ones, largest first
 	level          []int32               // of every sparse column in the outermost head, -1 for others
 	pairs          []uint64              // a level of the outermost head and a sparse column
 	apart          []uint64              // two sparse columns of a row without such a level
 	settled        int                   // pairs that are sorted and stand once
 }
 
-// NewFinder begins with features of which Head has found something.
+// NewFinder begins with features of which some weights are those of levels. The key with most of them is the outermost head, of several the first.
 func NewFinder(features credence.Features) *Finder {
-	head, _ := Head(features)
-	f := &Finder{weights: features.Weights(), dense: features.(credence.Keyed).DenseWeights(), heads: [][]credence.LevelRun{head}}
-	for _, runs := range keys(features) {
-		if runs[0] != head[0] && weightsOf(runs) >= leastNested {
-			f.heads = append(f.heads, runs)
-		}
+	f := &Finder{weights: features.Weights(), dense: features.(credence.Keyed).DenseWeights(), heads: keys(features)}
+	slices.SortStableFunc(f.heads, func(a, b []credence.LevelRun) int { return weightsOf(b) - weightsOf(a) })
+	for len(f.heads) > 1 && weightsOf(f.heads[len(f.heads)-1]) < leastNested {
+		f.heads = f.heads[:len(f.heads)-1]
 	}
-	slices.SortStableFunc(f.heads[1:], func(a, b []credence.LevelRun) int { return weightsOf(b) - weightsOf(a) })
-	f.level = f.levels(head)
+	f.level = f.levels(f.heads[0])
 	return f
 }
 

@@ -14,6 +14,7 @@ type entries struct {
 	places  []int32 // of the sparse ones, ascending
 	values  []float64
 	level   []int       // of every head, -1 without
+	several bool        // a head has two levels: no row of a table, but a sum of some
 	numbers [][]float64 // of every head, those of the level's columns
 }
 
@@ -27,7 +28,7 @@ func (p *Pattern) entries() *entries {
 
 // read takes row i.
 func (p *Pattern) read(e *entries, phi *credence.Design, i int) {
-	e.dense, e.places, e.values = nil, e.places[:0], e.values[:0]
+	e.dense, e.places, e.values, e.several = nil, e.places[:0], e.values[:0], false
 	if p.Dense > 0 {
 		e.dense = phi.Dense.Row(i)
 	}
@@ -39,6 +40,7 @@ func (p *Pattern) read(e *entries, phi *credence.Design, i int) {
 	for k, c := range columns {
 		at, v := p.place[p.Dense+int(c)], linop.At(values, k)
 		if t, level, column := p.headOf(at); t >= 0 {
+			e.several = e.several || e.level[t] >= 0 && e.level[t] != level
 			e.level[t] = level
 			e.numbers[t][column] = v
 		}
@@ -196,4 +198,29 @@ func (p *Pattern) Mul(dst, h, x []float64) {
 		kernel.Axpy(from[p.leaf+i], row[1:], to[p.leaf+i+1:])
 	}
 	p.Give(dst, to)
+}
+
+// AddOuter adds scale·xxᵀ, as far as the pattern has it.
+func (p *Pattern) AddOuter(h []float64, scale float64, x []float64) {
+	to, q := make([]float64, p.Weights), p.Dense
+	p.Take(to, x)
+	leaf := to[p.leaf:]
+	for t := range p.heads {
+		at := &p.heads[t]
+		for g := range at.levels {
+			b, own, next := p.block(h, at, g), to[at.first+g*at.k:at.first+(g+1)*at.k], 0
+			for r, v := range own {
+				kernel.Axpy(scale*v, own[:r+1], b.own[next:next+r+1])
+				next += r + 1
+				kernel.Axpy(scale*v, leaf[:q], b.dense[r*q:(r+1)*q])
+				for i, c := range b.cells {
+					b.sparse[i*at.k+r] += scale * v * to[c]
+				}
+			}
+		}
+	}
+	for i, v := range leaf {
+		row := p.leafOf(h)[i*len(leaf) : (i+1)*len(leaf)]
+		kernel.Axpy(scale*v, leaf[i:], row[i:])
+	}
 }

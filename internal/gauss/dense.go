@@ -67,6 +67,9 @@ func (l Dense) Factor(ws *credence.Workspace) Factor {
 	return &dense{layout: l, ws: ws, d: l.Weights, upper: make([]float64, l.Len()), deviations: make([]float64, l.Weights)}
 }
 
+// Solver implements [Values].
+func (l Dense) Solver(ws *credence.Workspace) Solver { return l.Factor(ws) }
+
 // dense is the factor of a dense A.
 type dense struct {
 	layout     Dense

@@ -27,9 +27,9 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// Layout says how the values of a symmetric matrix H of the weights lie in a slice, which may be added to others, scaled
+// Values says how the values of a symmetric matrix H of the weights lie in a slice, which may be added to others, scaled
 // and saved as it is.
-type Layout interface {
+type Values interface {
 	// Len is the number of values.
 	Len() int
 	// AddRows adds ΦᵀWΦ, where nil weights are ones. After the last rows Close makes H whole, by how many columns are dense.
@@ -41,26 +41,39 @@ type Layout interface {
 	Mul(dst, h, x []float64)
 	// Diagonal stores diag H.
 	Diagonal(dst, h []float64)
+	// Solver returns room for a matrix A.
+	Solver(ws *credence.Workspace) Solver
+}
+
+// Layout is that of all d×d values.
+type Layout interface {
+	Values
 	// Factor returns room for factors of A.
 	Factor(ws *credence.Workspace) Factor
 }
 
-// Factor is the form by weights.
-type Factor interface {
+// Solver is the form by weights, as far as every layout has it.
+type Solver interface {
 	// Set takes H times a scale, and the prior standard deviations S, of which it keeps a copy. The error is a [*Repeated].
 	Set(h []float64, scale float64, deviations []float64) error
 	// Jitter is what Set added to the diagonal of A, as a share of its mean.
 	Jitter() float64
-	// Solve stores Cb in dst, which may be b.
-	Solve(dst, b []float64)
-	// Whiten is Solve, and stores S⁻¹Cb in white: its square is that of Cb in the metric of the prior.
+	// Whiten stores Cb in dst and S⁻¹Cb in white: its square is that of Cb in the metric of the prior. All may be the same.
 	Whiten(dst, white, b []float64)
 	// LogDet returns log|A| = log|Λ| − log|C|.
 	LogDet() float64
+	// Inverse stores A⁻¹ as the layout has it, with both triangles where it is a square.
+	Inverse(dst []float64)
+}
+
+// Factor is the form by weights where all of C is at hand.
+type Factor interface {
+	Solver
+	// Solve stores Cb in dst, which may be b.
+	Solve(dst, b []float64)
 	// Variances stores diag C.
 	Variances(dst []float64)
-	// Inverse stores A⁻¹, and Covariance C, with both triangles where it is a square.
-	Inverse(dst []float64)
+	// Covariance stores C, both triangles.
 	Covariance(dst []float64)
 	// Trace returns tr HC, for a covariance that Covariance stored.
 	Trace(h, covariance []float64) float64

@@ -1,0 +1,80 @@
+package posterior
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/arrow"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/linop"
+)
+
+// randomArrow is the posterior of weights of variance 1 and random rows of dense columns and some levels of several columns.
+func randomArrow(t testing.TB, dense, levels, columns int) *Arrow {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(21, 22))
+	d := dense + levels*columns
+	cells := linop.CSR{Rows: levels, Cols: d, Start: make([]int, levels+1)}
+	pattern, err := arrow.New(d, dense, [][]credence.LevelRun{{{Key: "g", First: dense, Levels: levels, Columns: columns}}}, cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws := credence.NewWorkspace(1)
+	phi := &credence.Design{Dense: linop.NewDense(3*levels, dense)}
+	phi.Sparse.Reset(d - dense)
+	for i := range 3 * levels {
+		for j := range dense {
+			phi.Dense.Row(i)[j] = rng.NormFloat64()
+		}
+		var places []int32
+		var values []float64
+		for c := range columns {
+			places, values = append(places, int32(i%levels*columns+c)), append(values, rng.NormFloat64())
+		}
+		phi.Sparse.AppendRow(places, values)
+	}
+	h, covariance, ones, mean := make([]float64, pattern.Len()), make([]float64, pattern.Len()), make([]float64, d), make([]float64, d)
+	for j := range ones {
+		ones[j], mean[j] = 1, rng.NormFloat64()
+	}
+	pattern.AddRows(ws, h, phi, nil)
+	pattern.Close(h)
+	factor := pattern.NewFactor(ws)
+	if lost := factor.Set(h, 0.3, ones, []float64{0}); lost >= 0 {
+		t.Fatalf("weight %d is lost", lost)
+	}
+	factor.Inverse(covariance)
+	return NewArrow(mean, pattern, covariance, 0)
+}
+
+// TestArrowConforms: rows of the suite have any levels together, so that their variances are those of sums of rows.
+func TestArrowConforms(t *testing.T) {
+	for _, s := range [][3]int{{3, 5, 1}, {4, 6, 3}, {0, 7, 2}, {9, 1, 4}} {
+		conform.Posterior(t, randomArrow(t, s[0], s[1], s[2]), s[1]*s[2], 1e-11)
+	}
+}
+
+func TestArrowRefuses(t *testing.T) {
+	for name, spoil := range map[string]func(q *Arrow){
+		"numbers of a covariance":            func(q *Arrow) { q.Values = q.Values[1:] },
+		"degrees of freedom":                 func(q *Arrow) { q.DF = 2 },
+		"levels of 2 weights":                func(q *Arrow) { q.Heads[0][0].Levels = 9 },
+		"13 weights, 14 of them dense":       func(q *Arrow) { q.Dense = 14 },
+		"cells of 4 levels":                  func(q *Arrow) { q.Cells.Sparse.Rows = 4 },
+		"weight 3 belongs to two levels":     func(q *Arrow) { q.Heads[0] = append(q.Heads[0], q.Heads[0][0]) },
+		"13 weights, 3 of them dense, and c": func(q *Arrow) { q.Cells.Sparse.Cols = 2 },
+	} {
+		good := randomArrow(t, 3, 5, 2)
+		q := &Arrow{Mean: good.Mean, Dense: good.Dense, Heads: good.Heads, Cells: good.Cells, Values: good.Values}
+		if err := q.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		q = &Arrow{Mean: good.Mean, Dense: good.Dense, Heads: good.Heads, Cells: good.Cells, Values: good.Values}
+		spoil(q)
+		if err := q.Validate(); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
