@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/credence-ml/credence/calibration"
 	"github.com/credence-ml/credence/selection"
 )
 
@@ -51,6 +52,9 @@ type Fitted struct {
 	// trivial prediction that standardised scores are measured against.
 	TargetMean, TargetVariance float64
 	Selection                  *selection.Result // which features matter, where that was asked for
+	// Calibration makes quantiles, draws of y and probabilities of classes hold what they say on held-out rows; nil where there is none. E y, its
+	// standard deviation and the density of y are the model's.
+	Calibration *calibration.Result
 	// Family is the posterior of the learned parameters of the likelihood, which all members share, beside the weights; nil where
 	// none was learned or the fit does not know it.
 	Family *FamilyPosterior

@@ -43,7 +43,9 @@ func (a Answers) columns(f *File) []string {
 	switch classes := f.scorer.Classes(); {
 	case len(classes) == 0:
 	case f.scorer.Binary():
-		names = append(names, "probability")
+		if names = append(names, "probability"); f.scorer.Fitted().Calibration != nil {
+			names = append(names, "probability_lower", "probability_upper")
+		}
 	default:
 		for _, grade := range classes {
 			names = append(names, "probability_"+grade)
@@ -72,7 +74,9 @@ func (a Answers) appendTo(row []float64, rows *score.Rows, i int, means [2][]flo
 	p := rows.Predict(i)
 	row = append(row, p.Mean, p.SD, p.Lower, p.Upper)
 	if rows.Scorer().Binary() {
-		row = append(row, p.Probability)
+		if row = append(row, p.Probability); rows.Scorer().Fitted().Calibration != nil {
+			row = append(row, p.ProbabilityLower, p.ProbabilityUpper)
+		}
 	} else {
 		row = rows.Probabilities(row, i)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/metric"
@@ -122,6 +123,18 @@ func (f *File) Evaluate(ctx context.Context, leaveOneOut bool) (*metric.Evaluati
 		return t.Criticise(ctx, e)
 	}
 	return e.Result()
+}
+
+// Calibrate returns the model calibrated by the rows, of a scorer of [score.Options].Calibrating, see [score.Calibrate].
+func (f *File) Calibrate(ctx context.Context) (*credence.Fitted, error) {
+	c, err := score.NewCalibration(f.scorer)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Each(ctx, c.Add); err != nil {
+		return nil, err
+	}
+	return c.Fitted()
 }
 
 // Placed adds to a warning of an evaluation where the rows that it names stand: "rows 16, 40 at test.csv:17, 41".

@@ -55,6 +55,7 @@ type Counts struct {
 	Momentless     int // rows predicted without mean or standard deviation, which are beyond all numbers
 	Filled         int // missing values filled
 	UnseenLevels   int // values of categories that training did not see
+	UnseenGroups   int // rows of a group that calibration has no rows of
 	UnseenFeatures int // entries of sparse columns beyond those of training
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/calibration"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
@@ -27,12 +28,13 @@ type document struct {
 	Frame      *frame.Frame    `json:"frame,omitempty"`
 	KeyedFrame *keyed.Frame    `json:"keyed_frame,omitempty"` // of a model over keys
 	// Inputs are those of all members of a model without a frame. A frame has them.
-	Inputs         *feature.Inputs   `json:"inputs,omitempty"`
-	Members        []member          `json:"members"`
-	Report         credence.Report   `json:"report"`
-	TargetMean     float64           `json:"target_mean"`
-	TargetVariance float64           `json:"target_variance"`
-	Selection      *selection.Result `json:"selection,omitempty"`
+	Inputs         *feature.Inputs     `json:"inputs,omitempty"`
+	Members        []member            `json:"members"`
+	Report         credence.Report     `json:"report"`
+	TargetMean     float64             `json:"target_mean"`
+	TargetVariance float64             `json:"target_variance"`
+	Selection      *selection.Result   `json:"selection,omitempty"`
+	Calibration    *calibration.Result `json:"calibration,omitempty"`
 	// Family is absent where the fit does not know it, and in files of earlier versions.
 	Family *credence.FamilyPosterior `json:"family,omitempty"`
 	// Shared names, for a tensor that members have in common with others, the one that is stored.

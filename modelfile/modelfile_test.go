@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/calibration"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
@@ -128,6 +129,11 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 		},
 		TargetMean: 1.5, TargetVariance: 1.25,
 	}
+	var held []calibration.Row
+	for i := range 80 {
+		held = append(held, calibration.Row{Group: []string{"a", "b"}[i%2], Score: rng.NormFloat64()})
+	}
+	fitted.Calibration = must.Value(calibration.Fit("city", false, held))(t)
 	for k, q := range []credence.Posterior{full, dual, sum} {
 		fitted.Members = append(fitted.Members, credence.Member{
 			Model: credence.Model{
@@ -159,7 +165,7 @@ func TestRoundTrip(t *testing.T) {
 	if want, got := encoded(t, fitted), encoded(t, again); !bytes.Equal(want, got) {
 		t.Error("writing what was read gives other bytes")
 	}
-	if !reflect.DeepEqual(fitted.Report, again.Report) || !reflect.DeepEqual(fitted.Recipe, again.Recipe) || fitted.TargetVariance != again.TargetVariance {
+	if !reflect.DeepEqual(fitted.Calibration, again.Calibration) || !reflect.DeepEqual(fitted.Report, again.Report) || !reflect.DeepEqual(fitted.Recipe, again.Recipe) || fitted.TargetVariance != again.TargetVariance {
 		t.Errorf("report and recipe became %+v %+v", again.Report, again.Recipe)
 	}
 	for i := range fitted.Members {
@@ -282,6 +288,11 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 				}
 			}
 		}},
+		{"no scores", "calibration.scores", "calibration.scores is missing", nothing},
+		{"calibration of fewer rows", "", "calibration: group 2 has 40 scores of 39 rows", func(doc map[string]any) {
+			doc["calibration"].(map[string]any)["groups"].([]any)[1].(map[string]any)["rows"] = 39
+		}},
+		{"calibration of classes", "", "calibration: 160 scores have 0 probabilities", func(doc map[string]any) { doc["calibration"].(map[string]any)["classes"] = true }},
 		{"frame dividing by zero", "", "divided by 0", func(doc map[string]any) {
 			doc["frame"].(map[string]any)["inputs"].([]any)[0].(map[string]any)["scale"] = 0
 		}},

@@ -104,7 +104,7 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 	}
 	fitted := &credence.Fitted{
 		Recipe: doc.Recipe, Report: doc.Report,
-		TargetMean: doc.TargetMean, TargetVariance: doc.TargetVariance, Selection: doc.Selection, Family: doc.Family,
+		TargetMean: doc.TargetMean, TargetVariance: doc.TargetVariance, Selection: doc.Selection, Calibration: doc.Calibration, Family: doc.Family,
 	}
 	switch {
 	case doc.Frame != nil && doc.KeyedFrame != nil:
@@ -137,6 +137,14 @@ func assemble(file *safetensors.Reader, text []byte, parts Parts) (*credence.Fit
 			return nil, err
 		}
 		if err := fitted.Family.Validate(weights); err != nil {
+			return nil, err
+		}
+	}
+	if fitted.Calibration != nil {
+		if err := d.fields("calibration.", fitted.Calibration, sizes{}); err != nil {
+			return nil, err
+		}
+		if err := fitted.Calibration.Validate(); err != nil {
 			return nil, err
 		}
 	}

@@ -46,7 +46,7 @@ func encode(fitted *credence.Fitted, parts Parts) (map[string]string, []safetens
 	}
 	doc := document{
 		Format: Format, Recipe: fitted.Recipe, Report: fitted.Report,
-		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance, Selection: fitted.Selection, Family: fitted.Family,
+		TargetMean: fitted.TargetMean, TargetVariance: fitted.TargetVariance, Selection: fitted.Selection, Calibration: fitted.Calibration, Family: fitted.Family,
 	}
 	switch f := fitted.Frame.(type) {
 	case nil:
@@ -73,6 +73,14 @@ func encode(fitted *credence.Fitted, parts Parts) (map[string]string, []safetens
 		}
 		known := sizes{"d": weights, "parameters": len(fitted.Family.Mode), "axes": fitted.Family.Axes()}
 		if err := e.fields("family.", fitted.Family, known); err != nil {
+			return nil, nil, err
+		}
+	}
+	if fitted.Calibration != nil {
+		if err := fitted.Calibration.Validate(); err != nil {
+			return nil, nil, err
+		}
+		if err := e.fields("calibration.", fitted.Calibration, sizes{"scores": len(fitted.Calibration.Scores)}); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -122,6 +122,7 @@ func (e *Evaluation) Add(rows *Rows) error {
 		e.size = sizeOf(rows.scorer.fitted) // of the fit that scores these rows
 	}
 	n := rows.Len()
+	chance := make([]float64, n) // of the class
 	mean, logDensity, bounds := make([]float64, n), make([]float64, n), make([]float64, n*len(tails))
 	below, upTo := make([]float64, n), make([]float64, n)
 	rows.Each(func(i int) {
@@ -129,11 +130,9 @@ func (e *Evaluation) Add(rows *Rows) error {
 		logDensity[i] = rows.LogDensity(i, rows.Target(i))
 		below[i], upTo[i] = rows.transform(i, e.discrete)
 		own := bounds[i*len(tails) : (i+1)*len(tails)]
-		if e.classification == nil {
-			rows.Quantiles(own, i, tails)
-			return
+		if rows.Quantiles(own, i, tails); e.classification != nil {
+			chance[i], _, _ = rows.chance(i)
 		}
-		ofClasses(own, mean[i], tails)
 	})
 	if rows.scorer.back != nil { // the rows are taken back, and the training moments are not
 		e.back, e.regression.TrainVariance = nil, 0
@@ -154,7 +153,7 @@ func (e *Evaluation) Add(rows *Rows) error {
 			e.intervals.Add(level, y, own[2*k], own[2*k+1], weight)
 		}
 		if e.classification != nil {
-			e.classification.Add(y, mean[i], weight)
+			e.classification.Add(y, chance[i], weight)
 		}
 		if e.deviance != nil {
 			trials := 0.0

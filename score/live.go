@@ -28,7 +28,7 @@ func (s *Scorer) Live(columns []string, targets Targets) (*Live, error) {
 	var err error
 	l.table, err = s.Table(l.run, targets)
 	if err == nil {
-		l.rows.bound = l.table.bound
+		l.rows.bound, l.rows.source = l.table.bound, l.run
 	}
 	return l, err
 }
@@ -41,7 +41,7 @@ func (l *Live) Rows() int { return l.scored }
 
 // Counts says what was done to the rows scored so far.
 func (l *Live) Counts() frame.Counts {
-	l.table.momentless = l.rows.momentless
+	l.table.momentless, l.table.unseenGroups = l.rows.momentless, l.rows.unseenGroups
 	return l.table.Counts()
 }
 

@@ -78,7 +78,7 @@ func newWorking[T any](s *Scorer) (*working[T], error) {
 	if w.table, err = s.Table(w.run, IgnoreTargets); err != nil {
 		return nil, err
 	}
-	w.rows.bound = w.table.bound
+	w.rows.bound, w.rows.source = w.table.bound, w.run
 	return w, nil
 }
 

@@ -25,7 +25,12 @@ type Rows struct {
 	keys   *Keys        // that the rows came from, of a model that was learned online
 	// momentless counts the rows so far whose mean or variance is beyond all numbers, and whose interval is not.
 	momentless int
-	drawn      *Draws // that intervals of the mean are read from, where they are
+	texts      []string        // of the column by which rows are calibrated; nil without
+	source     credence.Source // that texts are read of
+	chunk      credence.Chunk
+	// unseenGroups counts the rows so far that are of a group without a calibration of its own.
+	unseenGroups int
+	drawn        *Draws // that intervals of the mean are read from, where they are
 }
 
 // NewRows returns room for rows that [Rows.Score] fills.
@@ -44,6 +49,9 @@ func (r *Rows) Score(batch *credence.Batch) error {
 // score predicts the rows of the batch.
 func (r *Rows) score() error {
 	if err := r.scorer.fitted.DistributionTo(r.ws, &r.dist, &r.batch); err != nil {
+		return err
+	}
+	if err := r.readGroups(); err != nil {
 		return err
 	}
 	moments := r.scorer.Momentless() == "" && !r.scorer.binary
@@ -181,7 +189,7 @@ func (r *Rows) moments(i int) (mean, variance float64) {
 		}
 		return mean, variance
 	}
-	probability := r.Probabilities(make([]float64, 0, len(grades)), i)
+	probability := r.gradeProbabilities(make([]float64, 0, len(grades)), i, func(_ int, u float64) float64 { return u })
 	for k, grade := range grades {
 		mean += probability[k] * grade
 	}
@@ -194,14 +202,19 @@ func (r *Rows) moments(i int) (mean, variance float64) {
 // Probabilities appends those of the classes in row i, in the order of [Scorer.Classes].
 func (r *Rows) Probabilities(dst []float64, i int) []float64 {
 	if r.scorer.binary {
-		mean, _ := r.dist.Moments(i)
-		return append(dst, 1-mean, mean)
+		p, _, _ := r.chance(i)
+		return append(dst, 1-p, p)
 	}
+	return r.gradeProbabilities(dst, i, r.calibrated)
+}
+
+// gradeProbabilities appends those of the grades in row i, of a distribution function that is made of the model's.
+func (r *Rows) gradeProbabilities(dst []float64, i int, of func(i int, u float64) float64) []float64 {
 	below := 0.0
 	for k := range r.scorer.grades {
 		upTo := 1.0
 		if k < len(r.scorer.grades)-1 {
-			upTo = r.dist.CDF(i, float64(k))
+			upTo = of(i, r.dist.CDF(i, float64(k)))
 		}
 		dst, below = append(dst, upTo-below), upTo
 	}
@@ -212,11 +225,11 @@ func (r *Rows) Probabilities(dst []float64, i int) []float64 {
 // least that probability up to it.
 func (r *Rows) Quantiles(dst []float64, i int, probabilities []float64) {
 	if r.scorer.binary {
-		mean, _ := r.Moments(i)
-		ofClasses(dst, mean, probabilities)
+		one, _, _ := r.chance(i)
+		ofClasses(dst, one, probabilities)
 		return
 	}
-	r.dist.Quantiles(dst, i, probabilities)
+	r.quantiles(dst, i, probabilities)
 	for k, q := range dst {
 		dst[k] = r.own(q)
 	}
@@ -254,6 +267,19 @@ func (r *Rows) LogDensity(i int, y float64) float64 {
 // transform returns the probabilities below the target of row i and up to it, the same for a continuous
 // target. A monotone transform of the target, back or forth, has the same.
 func (r *Rows) transform(i int, discrete bool) (below, upTo float64) {
+	if r.scorer.binary && r.scorer.fitted.Calibration != nil {
+		if one, _, _ := r.chance(i); r.batch.Target[i] == 1 {
+			return 1 - one, 1
+		} else {
+			return 0, 1 - one
+		}
+	}
+	below, upTo = r.modelTransform(i, discrete)
+	return r.calibrated(i, below), r.calibrated(i, upTo)
+}
+
+// modelTransform is transform without calibration.
+func (r *Rows) modelTransform(i int, discrete bool) (below, upTo float64) {
 	y := r.batch.Target[i]
 	upTo = math.Min(r.dist.CDF(i, y), 1)
 	if !discrete {
@@ -268,6 +294,16 @@ func (r *Rows) PIT(i int) (below, upTo float64) { return r.transform(i, r.scorer
 
 // Sample returns a draw of y for row i.
 func (r *Rows) Sample(i int, rng *rand.Rand) (float64, error) {
+	if c := r.scorer.fitted.Calibration; c != nil && c.Classes {
+		if one, _, _ := r.chance(i); rng.Float64() < one {
+			return 1, nil
+		}
+		return 0, nil
+	} else if c != nil {
+		var at [1]float64
+		r.atScores(at[:], i, []float64{c.Score(r.groupOf(i), 1-rng.Float64())})
+		return r.own(at[0]), nil
+	}
 	draw, err := r.dist.Sample(i, rng)
 	return r.own(draw), err
 }
@@ -288,7 +324,7 @@ func (r *Rows) Lacks(i int) bool {
 func (r *Rows) Predict(i int) Prediction {
 	if r.Lacks(i) {
 		none := math.NaN()
-		return Prediction{none, none, none, none, none, none}
+		return Prediction{none, none, none, none, none, none, none, none}
 	}
 	mean, variance := r.Moments(i)
 	p := Prediction{Mean: mean, SD: math.Sqrt(variance)}
@@ -300,8 +336,11 @@ func (r *Rows) Predict(i int) Prediction {
 		asked = 3
 	}
 	if r.scorer.binary {
-		p.Probability = mean
-		ofClasses(bounds[:asked], mean, levels[:asked])
+		var lower, upper float64
+		if p.Probability, lower, upper = r.chance(i); r.scorer.fitted.Calibration != nil {
+			p.ProbabilityLower, p.ProbabilityUpper = lower, upper
+		}
+		ofClasses(bounds[:asked], p.Probability, levels[:asked])
 	} else {
 		r.Quantiles(bounds[:asked], i, levels[:asked])
 	}
@@ -318,6 +357,9 @@ type Prediction struct {
 	Upper       float64 `json:"upper"`
 	Probability float64 `json:"probability,omitempty"` // of the positive class, where there are two
 	Median      float64 `json:"median,omitempty"`      // under [Options].Original
+	// ProbabilityLower and ProbabilityUpper are the two between which a calibrated probability lies.
+	ProbabilityLower float64 `json:"probability_lower,omitempty"`
+	ProbabilityUpper float64 `json:"probability_upper,omitempty"`
 }
 
 // MarshalJSON leaves out what is not a number, which JSON has no word for.
@@ -329,8 +371,11 @@ func (p Prediction) MarshalJSON() ([]byte, error) {
 		Upper       metric.Score `json:"upper,omitzero"`
 		Probability metric.Score `json:"probability,omitempty,omitzero"`
 		Median      metric.Score `json:"median,omitempty,omitzero"`
+		Below       metric.Score `json:"probability_lower,omitempty,omitzero"`
+		Above       metric.Score `json:"probability_upper,omitempty,omitzero"`
 	}
 	return json.Marshal(told{
 		metric.Score(p.Mean), metric.Score(p.SD), metric.Score(p.Lower), metric.Score(p.Upper), metric.Score(p.Probability), metric.Score(p.Median),
+		metric.Score(p.ProbabilityLower), metric.Score(p.ProbabilityUpper),
 	})
 }

@@ -27,6 +27,9 @@ type Options struct {
 	// to answer every row. Otherwise it is an error.
 	Lacking  bool `json:"lacking,omitempty"`
 	Original bool `json:"original,omitempty"` // of log(price), predict price
+	// Calibrating scores by the model as it was fitted, for a [Calibration] by the values of the column By, or by all rows together.
+	Calibrating bool   `json:"calibrating,omitempty"`
+	By          string `json:"by,omitempty"`
 }
 
 // Scorer applies a model to rows. It is immutable.
@@ -38,6 +41,7 @@ type Scorer struct {
 	options Options
 	back    *original // nil where predictions are of the target as the formula writes it
 	tables  *credence.Tables
+	by      string // column by whose values rows are calibrated, or will be
 }
 
 // New returns a scorer of a model, or says which option does not fit it.
@@ -55,6 +59,19 @@ func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
 	}
 	_, kind := likelihood.Describe(fitted.Members[0].Model.Likelihood)
 	s.binary = kind == likelihood.Classes
+	if options.Calibrating {
+		model := *fitted
+		model.Calibration = nil
+		s.fitted, s.by = &model, options.By
+	} else if c := fitted.Calibration; c != nil {
+		s.by = c.By
+		if c.Classes != s.binary {
+			return nil, errors.New("the calibration is that of another family: calibrate again")
+		}
+		if err := c.Carries(s.options.Interval); err != nil {
+			return nil, err
+		}
+	}
 	if options.Original {
 		back, err := originalOf(fitted)
 		if err != nil {
@@ -67,6 +84,9 @@ func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
 		s.grades = gradesOf(stored.Target)
 		return s, s.change(stored)
 	case *keyed.Frame:
+		if s.by != "" {
+			return nil, errors.New("the model was learned online, whose rows are keys: leave --by out, for a calibration by all rows together")
+		}
 		if options.Missing != "" || options.Unseen != "" {
 			return nil, errors.New("the model was learned online, and treats missing and unseen values as it did then: leave --missing and --unseen out")
 		}
@@ -117,7 +137,17 @@ func (s *Scorer) Frame() *frame.Frame { return s.frame }
 
 // Schema returns the columns of training that the model uses, so that a table is read as it was then.
 func (s *Scorer) Schema() *credence.Schema {
-	return s.frame.Schema()
+	schema := s.frame.Schema()
+	if name := credence.TextOf(s.by); s.by != "" && schema.Index(name) < 0 {
+		column := credence.Column{Name: name, Kind: credence.Category}
+		if c := s.fitted.Calibration; c != nil {
+			for _, g := range c.Groups[1:] {
+				column.Levels = append(column.Levels, g.Value)
+			}
+		}
+		schema.Columns = append(schema.Columns, column)
+	}
+	return schema
 }
 
 // Target returns the column of the target, "" if the model has none.
@@ -160,6 +190,9 @@ func (s *Scorer) Discrete() bool {
 	return ok && support.Discrete()
 }
 
+// By returns the column by whose values rows are calibrated, "" where there is none.
+func (s *Scorer) By() string { return s.by }
+
 // Binary says that the target has two classes.
 func (s *Scorer) Binary() bool { return s.binary }
 
@@ -200,6 +233,14 @@ const (
 func (s *Scorer) Columns(schema *credence.Schema, targets Targets) ([]string, error) {
 	places := schema.Places()
 	columns := s.frame.Needs(targets == RequireTargets)
+	if by := credence.TextOf(s.by); s.by != "" && !slices.Contains(columns, by) {
+		if _, known := places[by]; !known {
+			if _, known = places[s.by]; !known {
+				return nil, fmt.Errorf("there is no column %q, by which the model is calibrated: add it to the table, whose columns are %s", s.by, columnNames(schema))
+			}
+		}
+		columns = append(columns, by)
+	}
 	for _, name := range columns {
 		of, _ := credence.CutText(name)
 		_, known := places[name]

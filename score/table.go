@@ -15,7 +15,8 @@ type Table struct {
 	rows   credence.Source
 	known  bool // targets are read
 	// momentless are the rows of the last Each that have no moments.
-	momentless int
+	momentless   int
+	unseenGroups int // rows of the last Each of groups without a calibration of their own
 }
 
 // Table binds the model to a table. Under [UseTargets] a table without the target is one whose
@@ -49,14 +50,14 @@ func (t *Table) HasTargets() bool { return t.known }
 // Counts says what was done to the rows scored so far.
 func (t *Table) Counts() frame.Counts {
 	counts := t.bound.Counts()
-	counts.Momentless = t.momentless
+	counts.Momentless, counts.UnseenGroups = t.momentless, t.unseenGroups
 	return counts
 }
 
 // Each scores all rows in order, a run at a time; rows are valid until visit returns.
 func (t *Table) Each(ctx context.Context, visit func(rows *Rows) error) error {
 	rows := t.scorer.NewRows()
-	rows.bound = t.bound
+	rows.bound, rows.source = t.bound, t.rows
 	for first, count := range credence.Blocks(t.Rows()) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -67,7 +68,7 @@ func (t *Table) Each(ctx context.Context, visit func(rows *Rows) error) error {
 		if err := rows.score(); err != nil {
 			return err
 		}
-		t.momentless = rows.momentless
+		t.momentless, t.unseenGroups = rows.momentless, rows.unseenGroups
 		if err := visit(rows); err != nil {
 			return err
 		}

@@ -95,6 +95,9 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	}
 	if file != nil {
 		p.tellCounts(file)
+		if scorer.Fitted().Calibration != nil {
+			p.remark("y are draws from the model as it was fitted, as f and mean are: predict --samples has calibrated ones")
+		}
 	}
 	if len(left) > 0 {
 		p.remark("%s: each member of the fit has features of its own there, whose weights no two draws share: they are left out; give data for draws of f", strings.Join(left, ", "))

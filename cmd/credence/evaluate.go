@@ -88,6 +88,7 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 	}
 	p.placed = file.Placed
 	p.tellCounts(file)
+	p.tellCalibrated(file.Scorer())
 	if text := file.Scorer().Momentless(); text != "" {
 		p.warn("%s", text)
 	}

@@ -196,6 +196,17 @@ func TestHostileModels(t *testing.T) {
 	add(data, "select", "--target", "price", "--engine", "gibbs(flips=200)")
 	add(data, "select", "--target", "price", "--engine", "laplace")
 	add(data, "fit", "--target", "price", "--prior", "laplace")
+	held := file(t, "held.csv", houses(90))
+	for _, of := range []int{0, 7} { // numbers and classes
+		path, args := filepath.Join(folder, fmt.Sprintf("%d.safetensors", len(files))), []string{"calibrate", files[of].path, held}
+		if of == 0 {
+			args = append(args, "--by", "garden")
+		} else {
+			args[2] = file(t, "classes.csv", "n,x,z,k,g\n"+repeat("", 90, func(i int) string { return fmt.Sprintf("%d,%d,%g,%d,%d\n", i%5, i%8, math.Cos(float64(i)), label(i), 5+i%3) }))
+		}
+		must(t, append(args, "-o", path, "-q")...)
+		files = append(files, struct{ path, data string }{path, files[of].data})
+	}
 	streams := len(files)
 	for _, engine := range []string{"sep", "sep(batch=50)", "sep(half_life=3)", "sep(features=60)", "ftrl", "ftrl(alpha=0.1)", "adpredictor", "sgd"} {
 		args := []string{"stream", "-f", "y ~ . - t + hash(a:b)", "--engine", engine}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence/apply"
+	"github.com/credence-ml/credence/calibration"
 	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/modelfile"
@@ -75,9 +76,11 @@ quantile of chi-square with the effective number of weights).`,
 // inspection is the JSON object of inspect.
 type inspection struct {
 	score.Summary
-	Terms   []score.Term   `json:"terms"`             // weights, in the order of the model or of --sort
-	Blocks  []score.Block  `json:"blocks,omitempty"`  // what each block came to
-	Smooths []score.Smooth `json:"smooths,omitempty"` // what each smooth term adds
+	Terms []score.Term `json:"terms"` // weights, in the order of the model or of --sort
+	// says by which held-out rows predictions are calibrated
+	Calibration *calibration.Result `json:"calibration,omitempty"`
+	Blocks      []score.Block       `json:"blocks,omitempty"`  // what each block came to
+	Smooths     []score.Smooth      `json:"smooths,omitempty"` // what each smooth term adds
 }
 
 // check refuses what no model fits.
@@ -143,7 +146,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	result := score.Summarise(fitted)
 	if p.json {
 		result.Model = path
-		return p.emit(inspection{result, terms, score.Blocks(fitted), smooths})
+		return p.emit(inspection{result, terms, fitted.Calibration, score.Blocks(fitted), smooths})
 	}
 	p.say("model   %s", path)
 	if look := result.Report.Target; look != nil {
@@ -155,6 +158,9 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 		}
 	}
 	p.printFit(&result)
+	if fitted.Calibration != nil {
+		p.printCalibrated(fitted.Calibration)
+	}
 	for _, detail := range result.Details {
 		p.remark("%s", detail)
 	}

@@ -27,14 +27,16 @@ func (f *scoreFlags) register(cmd *cobra.Command) {
 
 // application says how a model is applied.
 type application struct {
-	flags    *scoreFlags
-	targets  score.Targets
-	interval float64       // 0 means the default
-	original bool          // the target's own units
-	lacking  bool          // rows that lack a value are answered by empty cells where the model leaves them out
-	live     bool          // rows are scored one by one, as they come
-	keep     []string      // columns to copy
-	kept     *dataset.Kept // pipes that other models read too; nil if none do
+	flags       *scoreFlags
+	targets     score.Targets
+	interval    float64  // 0 means the default
+	original    bool     // the target's own units
+	lacking     bool     // rows that lack a value are answered by empty cells where the model leaves them out
+	live        bool     // rows are scored one by one, as they come
+	keep        []string // columns to copy
+	calibrating bool     // by held-out rows, of groups of the column by
+	by          string
+	kept        *dataset.Kept // pipes that other models read too; nil if none do
 }
 
 // apply binds a model to data.
@@ -67,7 +69,7 @@ func (p *program) scorer(model string, a application) (*score.Scorer, dataset.Op
 	if policy.Policy == frame.Drop && a.targets != score.RequireTargets && !a.lacking {
 		return nil, options, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
 	}
-	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, DropTarget: policy.dropTarget, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original, Lacking: a.lacking})
+	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, DropTarget: policy.dropTarget, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original, Lacking: a.lacking, Calibrating: a.calibrating, By: a.by})
 	if err != nil {
 		return nil, options, misused(fmt.Errorf("%s: %w", model, err))
 	}
@@ -106,6 +108,9 @@ func (p *program) tellCounts(file *apply.File) {
 	}
 	if counts.Lacking > 0 {
 		p.warn("%d of %s lack a value and have no prediction: their cells are empty; --missing mean fills in the means of training (for a model of stream: when it is learned)", counts.Lacking, counted(rows, "row"))
+	}
+	if counts.UnseenGroups > 0 {
+		p.warn("%s of a %s that was not among the rows of calibration: the calibration of all rows is theirs", counted(counts.UnseenGroups, "row"), file.Scorer().By())
 	}
 	if counts.Filled > 0 {
 		p.warn("%s filled with training means", counted(counts.Filled, "missing value"))

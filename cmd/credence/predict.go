@@ -114,6 +114,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		return err
 	}
 	p.tellCounts(file)
+	p.tellCalibrated(file.Scorer())
 	if text := file.Scorer().Momentless(); text != "" {
 		p.warn("%s", text)
 	}

@@ -83,6 +83,11 @@ func (c *commandLine) run() error {
 		return c.predict(model)
 	case "draws":
 		return c.draws(model)
+	case "calibrate": // by the rows that are predicted
+		if err := score("", "calibrate", model, "DATA", "-o", model+"2"); err != nil {
+			return err
+		}
+		return c.predict(model + "2")
 	case "evaluate", "effects":
 		return score("", j.Command, append([]string{model, "DATA"}, flags...)...)
 	case "inspect":
@@ -534,6 +539,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "evaluate by refits", Job: job("evaluate", "y", "gaussian", "normal", exact, "--cv", "3", "--group", "city")},
 		{Name: "inspect", Job: job("inspect", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
 		{Name: "draws", Job: job("draws", "y", "gaussian", "normal", exact, "-n", "4")},
+		{Name: "calibrate", Job: job("calibrate", "y", "gaussian", "normal", exact)},
 		{Name: "effects", Job: job("effects", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
 		{Name: "effects by draws", Job: job("effects", "count", "poisson", "normal", svi, "--slopes", "x", "--by", "city")},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
@@ -570,6 +576,9 @@ func commandSubjects() []relation.Subject {
 			s.Not = []string{"trials"} // whose relation is that of scored rows
 		case "select":
 			j.Options.Formula += " + u"
+		case "calibrate":
+			j.Probe = relation.Data(60, 4)
+			s.Not = []string{"row alone", "place of a scored row"} // which are few to calibrate by, or others
 		case "draws":
 			s.Not = []string{"row alone"} // whose answers are those without draws
 		case "select, by draws":
@@ -610,6 +619,7 @@ var commandExempt = []relation.Exempt{
 	{Relation: "weight*", Subject: "simulate", Reason: "pools and tests are drawn from rows, whatever their weights"},
 	{Relation: "order of rows", Subject: "simulate", Reason: "pools and tests are drawn from rows by their places"},
 	{Relation: "order of columns", Subject: "effects by draws", Reason: "weights are drawn in their order"},
+	{Relation: "weights = copies", Subject: "calibrate", Reason: "rows that calibrate count once, those of weight 0 apart: what is promised is of rows"},
 	{Relation: "order of columns", Subject: "draws", Reason: "weights are drawn in their order"},
 	{Relation: "sign of a column", Subject: "draws", Reason: "a weight of the other sign is drawn by the same random number"},
 	{Relation: "sign of a column", Subject: "effects by draws", Reason: "a weight of the other sign is drawn by the same random number"},

@@ -148,7 +148,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand( // in the order of the help
-		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.plotCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
+		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.calibrateCommand(), p.plotCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
 	)
 	root.AddCommand(topics()...)
 	root.AddCommand(laterCommands()...)
@@ -184,7 +184,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 // summaries are the commands that print a summary and nothing else, with the flags by which they write files: of
 // quiet ones without a file nothing would be left.
 var summaries = map[string][]string{
-	"fit": {"output", "checkpoint"}, "select": {"output", "write-selected", "checkpoint"}, "stream": {"output", "write-selected"}, "inspect": {"output"}, "effects": {"output"},
+	"fit": {"output", "checkpoint"}, "select": {"output", "write-selected", "checkpoint"}, "stream": {"output", "write-selected"}, "inspect": {"output"}, "effects": {"output"}, "calibrate": {"output"},
 	"evaluate": nil, "compare": nil, "simulate": {"plot", "checkpoint"},
 }
 

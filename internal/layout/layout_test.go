@@ -25,7 +25,8 @@ var levels = []struct {
 	{"linop", 1},
 	{"param", 0},
 	{"spec", 0},
-	{"selection", 0},  // plain data
+	{"selection", 0}, // plain data
+	{"calibration", 1},
 	{"likelihood", 1}, // of ours, only param and spec outside internal
 	{"metric", 1},
 	{"", 2}, // the root package

@@ -1,0 +1,271 @@
+package score
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/calibration"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+)
+
+// Calibration gathers held-out rows, by which a model is calibrated.
+type Calibration struct {
+	scorer *Scorer
+	rows   []calibration.Row
+	// Of the rows, by their weights: the sums of the targets, of their squares and of the inputs.
+	weight, target, square float64
+	inputs                 []float64
+}
+
+// NewCalibration returns a calibration by no rows yet, for rows of a scorer of [Options].Calibrating.
+func NewCalibration(s *Scorer) (*Calibration, error) {
+	if s == nil || !s.options.Calibrating {
+		return nil, errors.New("there is no scorer that calibrates: make one by score.New with Options.Calibrating")
+	}
+	return &Calibration{scorer: s}, nil
+}
+
+// Calibrate returns the model calibrated by held-out rows with targets, see package [calibration]: rows of each value of the column by have a
+// calibration of their own, unless by is "".
+func Calibrate(ctx context.Context, fitted *credence.Fitted, rows credence.Source, by string) (*credence.Fitted, error) {
+	scorer, err := New(fitted, Options{Calibrating: true, By: by})
+	if err != nil {
+		return nil, err
+	}
+	table, err := scorer.Table(rows, RequireTargets)
+	if err != nil {
+		return nil, err
+	}
+	c, err := NewCalibration(scorer)
+	if err != nil {
+		return nil, err
+	}
+	if err := table.Each(ctx, c.Add); err != nil {
+		return nil, err
+	}
+	return c.Fitted()
+}
+
+// Add takes scored rows with targets. Rows of weight 0 are left out, and all others count once.
+func (c *Calibration) Add(rows *Rows) error {
+	n, s := rows.Len(), c.scorer
+	list := make([]calibration.Row, n)
+	l, ok := s.fitted.Members[0].Model.Likelihood.(likelihood.Supported)
+	discrete := ok && l.Discrete()
+	rows.Each(func(i int) {
+		if rows.texts != nil {
+			list[i].Group = rows.texts[i]
+		}
+		if s.binary {
+			list[i].Score, _ = rows.dist.Moments(i)
+			list[i].One = rows.batch.Target[i] == 1
+			return
+		}
+		list[i].Score = rows.normalScore(i, discrete, credence.Rand(s.fitted.Recipe.Seed, credence.CalibrationDraws, uint64(rows.SourceRow(i))))
+	})
+	for len(c.inputs) < rows.batch.X.Cols {
+		c.inputs = append(c.inputs, 0)
+	}
+	for i := range n {
+		w, y := rows.Weight(i), rows.batch.Target[i]
+		if w == 0 {
+			continue
+		}
+		if v := list[i].Score; math.IsNaN(v) || math.IsInf(v, 0) {
+			return rows.tooFar(i, "the probability of its target is no number")
+		}
+		c.rows = append(c.rows, list[i])
+		c.weight, c.target, c.square = c.weight+w, c.target+w*y, c.square+w*y*y
+		for j := range rows.batch.X.Cols {
+			c.inputs[j] += w * rows.batch.X.Row(i)[j]
+		}
+	}
+	return nil
+}
+
+// Fitted returns the calibrated model, which shares all else with the one that was given.
+func (c *Calibration) Fitted() (*credence.Fitted, error) {
+	if c.training() {
+		return nil, fmt.Errorf("these are the %d rows that the model was fitted to, on which it is surer than on others: calibrate by rows that it has not seen, split off before the fit", len(c.rows))
+	}
+	result, err := calibration.Fit(c.scorer.options.By, c.scorer.binary, c.rows)
+	if err != nil {
+		return nil, err
+	}
+	out := *c.scorer.fitted
+	out.Calibration = result
+	return &out, nil
+}
+
+// training says whether the rows are those that the model was fitted to: by their number, the moments of their targets, and the means of the
+// columns that the fit centred, without which classes and counts of other rows might be the same.
+func (c *Calibration) training() bool {
+	f := c.scorer.fitted
+	mean := c.target / c.weight
+	variance := c.square/c.weight - mean*mean
+	if f.Report.Rows != len(c.rows) || math.Abs(mean-f.TargetMean) > 1e-9*math.Sqrt(f.TargetVariance) || math.Abs(variance-f.TargetVariance) > 1e-6*f.TargetVariance {
+		return false
+	}
+	centred := false
+	for j := range c.inputs {
+		if c.scorer.frame == nil || j >= len(c.scorer.frame.Inputs) || c.scorer.frame.Inputs[j].Center == 0 {
+			continue
+		}
+		if centred = true; math.Abs(c.inputs[j]) > 1e-7*c.weight {
+			return false
+		}
+	}
+	return centred || c.scorer.frame != nil && c.scorer.frame.Target != nil && c.scorer.frame.Target.Mode == frame.Numbers && !c.scorer.binary
+}
+
+// Calibrated says in a line what is calibrated, "" where nothing is.
+func (s *Scorer) Calibrated() string {
+	c := s.fitted.Calibration
+	switch {
+	case c == nil:
+		return ""
+	case c.Classes:
+		return fmt.Sprintf("probability is calibrated by %d held-out rows; mean, sd and densities are the model's", c.Rows)
+	}
+	return fmt.Sprintf("lower, upper, coverage and draws of the target are calibrated by %d held-out rows; mean, sd and densities are the model's", c.Rows)
+}
+
+// groupOf returns the calibration of row i, which is all rows' where its group has none.
+func (r *Rows) groupOf(i int) int {
+	if r.texts == nil {
+		return 0
+	}
+	k, _ := r.scorer.fitted.Calibration.Index(r.texts[i])
+	return k
+}
+
+// readGroups takes the texts of the column by which rows are calibrated.
+func (r *Rows) readGroups() error {
+	s := r.scorer
+	if r.texts = r.texts[:0]; s.by == "" || r.source == nil || r.Len() == 0 {
+		return nil
+	}
+	schema := r.source.Schema()
+	place := schema.Index(credence.TextOf(s.by))
+	if place < 0 {
+		place = schema.Index(s.by)
+	}
+	if place < 0 {
+		return fmt.Errorf("there is no column %q, by which the model is calibrated: add it to the table", s.by)
+	}
+	column := &schema.Columns[place]
+	first := r.SourceRow(0)
+	if err := r.source.Read(&r.chunk, first, r.SourceRow(r.Len()-1)-first+1); err != nil {
+		return err
+	}
+	for i := range r.Len() {
+		text := ""
+		switch v := r.chunk.Values.Row(r.SourceRow(i) - first)[place]; {
+		case v != v:
+		case column.Kind != credence.Category:
+			text = fmt.Sprint(v)
+		case v >= 0:
+			text = column.Levels[int(v)]
+		}
+		if r.texts = append(r.texts, text); s.fitted.Calibration != nil {
+			if _, known := s.fitted.Calibration.Index(text); !known {
+				r.unseenGroups++
+			}
+		}
+	}
+	return nil
+}
+
+// Normal scores beyond farScore go on along the line through the quantiles of the model at it and at nearScore: no distribution function tells
+// how far out a target is where it rounds to 1, or was integrated to 1e-9.
+const farScore, nearScore = 5, 4
+
+// ends are the quantiles of row i at a far score and how much farther out another unit of it is.
+func (r *Rows) ends(i int, sign float64) (far, step float64) {
+	var at [2]float64
+	r.dist.Quantiles(at[:], i, []float64{special.NormalCDF(sign * nearScore), special.NormalCDF(sign * farScore)})
+	least := 1e-9 * math.Abs(at[1])
+	if l, ok := r.scorer.fitted.Members[0].Model.Likelihood.(likelihood.Supported); ok && l.Discrete() {
+		least = 1
+	}
+	return at[1], math.Max(math.Abs(at[1]-at[0]), least)
+}
+
+// normalScore returns the normal score of the target of row i, at a random place in the probability of a discrete one.
+func (r *Rows) normalScore(i int, discrete bool, rng *rand.Rand) float64 {
+	below, upTo := r.modelTransform(i, discrete)
+	v := rng.Float64()
+	z := special.NormalQuantile(below + v*(upTo-below))
+	if math.Abs(z) <= farScore || z != z {
+		return z
+	}
+	sign, y := math.Copysign(1, z), r.batch.Target[i]
+	far, step := r.ends(i, sign)
+	if discrete {
+		y -= sign * (1 - v)
+	}
+	return sign * math.Max(farScore, farScore+sign*(y-far)/step)
+}
+
+// atScores stores in dst the quantiles of the model in row i at normal scores.
+func (r *Rows) atScores(dst []float64, i int, scores []float64) {
+	var memory [16]float64
+	levels := memory[:0]
+	for _, z := range scores {
+		levels = append(levels, special.NormalCDF(math.Max(-farScore, math.Min(z, farScore))))
+	}
+	r.dist.Quantiles(dst, i, levels)
+	for k, z := range scores {
+		if math.Abs(z) <= farScore {
+			continue
+		}
+		sign := math.Copysign(1, z)
+		far, step := r.ends(i, sign)
+		dst[k] = far + sign*(math.Abs(z)-farScore)*step
+		if l, ok := r.batch.LikelihoodOf(r.scorer.fitted.Members[0].Model.Likelihood, i).(likelihood.Supported); ok {
+			lower, upper := l.Support()
+			if l.Discrete() {
+				dst[k] = sign * math.Ceil(sign*dst[k])
+			}
+			dst[k] = math.Max(lower, math.Min(dst[k], upper))
+		}
+	}
+}
+
+// quantiles stores in dst the calibrated quantiles of row i, as the likelihood counts targets.
+func (r *Rows) quantiles(dst []float64, i int, probabilities []float64) {
+	c := r.scorer.fitted.Calibration
+	if c == nil {
+		r.dist.Quantiles(dst, i, probabilities)
+		return
+	}
+	var memory [16]float64
+	scores, group := memory[:0], r.groupOf(i)
+	for _, p := range probabilities {
+		scores = append(scores, c.Quantile(group, p))
+	}
+	r.atScores(dst, i, scores)
+}
+
+// calibrated returns the calibrated probability up to what the model gives the probability u in row i.
+func (r *Rows) calibrated(i int, u float64) float64 {
+	if c := r.scorer.fitted.Calibration; c != nil && !c.Classes {
+		return c.Probability(r.groupOf(i), special.NormalQuantile(math.Max(0, math.Min(u, 1))))
+	}
+	return u
+}
+
+// chance returns the probability of the second of two classes in row i, and the two between which a calibrated one lies.
+func (r *Rows) chance(i int) (probability, lower, upper float64) {
+	mean, _ := r.dist.Moments(i)
+	if c := r.scorer.fitted.Calibration; c != nil {
+		return c.Class(r.groupOf(i), mean)
+	}
+	return mean, mean, mean
+}

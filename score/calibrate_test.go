@@ -1,0 +1,262 @@
+package score_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/table"
+)
+
+// sample is rows of x in a group, with targets whose spread is that of the group.
+type sample struct {
+	x, y, count, grade, b []float64
+	g                     []string
+}
+
+// draw draws rows; the spread of y grows with the group, and so does that of counts.
+func drawSample(n int, seed uint64) (s sample) {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for range n {
+		x, k := rng.NormFloat64(), rng.IntN(3)
+		s.x, s.g = append(s.x, x), append(s.g, []string{"a", "b", "c"}[k])
+		s.y = append(s.y, 1+x+float64(1+k)*rng.NormFloat64())
+		s.count = append(s.count, math.Floor(math.Exp(1+0.3*x+0.4*float64(k)*rng.NormFloat64())+rng.Float64()))
+		s.grade = append(s.grade, math.Round(min(3, max(0, 1.5+x/2+float64(k)*rng.NormFloat64()/2))))
+		b := 0.0
+		if rng.Float64() < 1/(1+math.Exp(1-2*x*x)) {
+			b = 1
+		}
+		s.b = append(s.b, b)
+	}
+	return s
+}
+
+func (s *sample) source(t testing.TB) credence.Source {
+	t.Helper()
+	return must.Value(table.New().Numbers("x", s.x).Numbers("y", s.y).Numbers("count", s.count).Numbers("grade", s.grade).Numbers("b", s.b).Categories("g", s.g).Source())(t)
+}
+
+// visit scores the rows of a sample.
+func (s *sample) visit(t testing.TB, model *credence.Fitted, o score.Options, do func(rows *score.Rows, i int)) {
+	t.Helper()
+	bound := must.Value(must.Value(score.New(model, o))(t).Table(s.source(t), score.UseTargets))(t)
+	must.Succeed(t, bound.Each(t.Context(), func(rows *score.Rows) error {
+		for i := range rows.Len() {
+			do(rows, i)
+		}
+		return nil
+	}))
+}
+
+// The ends of an interval are E y plus the SD times an order statistic of (y − E y)/SD of the held-out rows, of the row's group where there are
+// groups; an outlier at 40 SD is one at 40 SD. Mean, SD and density are the model's.
+func TestCalibrateNormal(t *testing.T) {
+	train, held, test := drawSample(200, 1), drawSample(400, 2), drawSample(50, 3)
+	model := fitted(t, train.source(t), fit.Options{Formula: "y ~ x", Family: "gaussian(variance=1)", Prior: "normal(variance=1)"})
+	for i := range 30 {
+		held.y[i*7] += 40 * float64(i%2*2-1)
+	}
+	scores := map[string][]float64{}
+	held.visit(t, model, score.Options{}, func(rows *score.Rows, i int) {
+		mean, variance := rows.Moments(i)
+		z := (held.y[rows.First()+i] - mean) / math.Sqrt(variance)
+		g := held.g[rows.First()+i]
+		scores[g], scores[""] = append(scores[g], z), append(scores[""], z)
+	})
+	for _, z := range scores {
+		slices.Sort(z)
+	}
+	for _, by := range []string{"", "g"} {
+		calibrated := must.Value(score.Calibrate(t.Context(), model, held.source(t), by))(t)
+		for _, level := range []float64{0.5, 0.9, 0.95} {
+			test.g[0] = "d" // which has no calibration
+			test.visit(t, calibrated, score.Options{Interval: level}, func(rows *score.Rows, i int) {
+				z := scores[""]
+				if by != "" && test.g[rows.First()+i] != "d" {
+					z = scores[test.g[rows.First()+i]]
+				}
+				mean, variance := rows.Moments(i)
+				p := rows.Predict(i)
+				n := float64(len(z) + 1)
+				lower, upper := z[int(math.Floor(n*(1-level)/2+1e-9))-1], z[int(math.Ceil(n*(1+level)/2-1e-9))-1]
+				if sd := math.Sqrt(variance); !near(p.Lower, mean+sd*lower) || !near(p.Upper, mean+sd*upper) || p.Mean != mean || p.SD != sd {
+					t.Fatalf("by %q, %v: %+v, want %v to %v", by, level, p, mean+sd*lower, mean+sd*upper)
+				}
+				if y := test.y[rows.First()+i]; !near(rows.LogDensity(i, y), math.Log(special.NormalDensity((y-mean)/math.Sqrt(variance)))-math.Log(variance)/2) {
+					t.Fatal("the density is another")
+				}
+			})
+		}
+		// as one row, and as a file
+		path := filepath.Join(t.TempDir(), "m")
+		must.Succeed(t, modelfile.Save(path, calibrated))
+		loaded := must.Value(modelfile.Load(path))(t)
+		test.visit(t, calibrated, score.Options{}, func(rows *score.Rows, i int) {
+			k := rows.First() + i
+			row := map[string]any{"x": test.x[k], "g": test.g[k]}
+			if got := must.Value(score.Row(loaded, row))(t); got != rows.Predict(i) {
+				t.Fatalf("by %q, row %d: %+v, of a table %+v", by, k, got, rows.Predict(i))
+			}
+		})
+	}
+}
+
+// Of every family, 90 % intervals hold 90 % of further rows, counts and grades by their randomised transform, in every group; transforms are even; and
+// draws are as often below a row's target as its transform says.
+func TestCalibrateFamilies(t *testing.T) {
+	const n = 1000
+	train, held, test := drawSample(300, 1), drawSample(n, 2), drawSample(n, 3)
+	for _, o := range []fit.Options{
+		{Formula: "y ~ x"}, {Formula: "y ~ x", Family: "studentt"}, {Formula: "count ~ x", Family: "poisson"}, {Formula: "grade ~ x", Family: "ordinal"}, {Formula: "b ~ x", Family: "bernoulli"},
+		{Formula: "exp(y) ~ x", Family: "gamma"},
+	} {
+		o.Engine, o.Formula = "", strings.Replace(o.Formula, "exp(y)", "count", 1)
+		if o.Family == "gamma" {
+			for _, s := range []*sample{&train, &held, &test} {
+				for i := range s.count {
+					s.count[i] += 0.5 + s.x[i]*s.x[i]
+				}
+			}
+		}
+		model := fitted(t, train.source(t), o)
+		calibrated := must.Value(score.Calibrate(t.Context(), model, held.source(t), "g"))(t)
+		scorer := must.Value(score.New(calibrated, score.Options{}))(t)
+		found := must.Value(score.Evaluate(t.Context(), scorer, test.source(t)))(t)
+		before := must.Value(score.Evaluate(t.Context(), must.Value(score.New(model, score.Options{}))(t), test.source(t)))(t)
+		if found.RMSE != before.RMSE || found.RegressionResult.NLPD != before.RegressionResult.NLPD {
+			t.Errorf("%s: E y or the density is another", o.Family)
+		}
+		for key, level := range map[string]float64{"0.5": 0.5, "0.8": 0.8, "0.9": 0.9, "0.95": 0.95} {
+			if got := found.Coverage[key]; math.Abs(got-level) > 4*math.Sqrt(2*level*(1-level)/n) { // of two samples
+				t.Errorf("%s %s: %v intervals hold %v", o.Formula, o.Family, level, got)
+			}
+		}
+		for k, share := range found.PIT {
+			if even := 1 / float64(len(found.PIT)); math.Abs(share-even) > 4*math.Sqrt(2*even/n) {
+				t.Errorf("%s %s: share %d of the transforms is %v", o.Formula, o.Family, k, share)
+			}
+		}
+		draws, ends := 0.0, 0.0
+		test.visit(t, calibrated, score.Options{Interval: 0.8}, func(rows *score.Rows, i int) {
+			if i > 40 || rows.First() > 0 {
+				return
+			}
+			p, rng := rows.Predict(i), credence.Rand(1, "test", uint64(i))
+			values := make([]float64, 500)
+			for s := range values {
+				values[s] = must.Value(rows.Sample(i, rng))(t)
+				if draws++; values[s] < p.Lower || values[s] > p.Upper {
+					ends++
+				}
+			}
+			if list := rows.Probabilities(nil, i); len(list) > 0 {
+				sum := 0.0
+				for k, share := range list {
+					drawn := 0.0
+					for _, v := range values {
+						if v == float64(k) {
+							drawn++
+						}
+					}
+					if sum += share; math.Abs(drawn/500-share) > 4.5*math.Sqrt(share*(1-share)/500)+3./500 {
+						t.Errorf("%s, row %d: class %d has the probability %v and is drawn in %v of 500", o.Family, i, k, share, drawn)
+					}
+				}
+				if !near(sum, 1) {
+					t.Errorf("%s: probabilities sum to %v", o.Family, sum)
+				}
+			}
+		})
+		if share := ends / draws; o.Family == "" && math.Abs(share-0.2) > 0.015 || share > 0.215 {
+			t.Errorf("%s: %v of the draws are outside of 80 %% intervals", o.Family, share)
+		}
+		if o.Family == "bernoulli" && !(found.Brier < before.Brier-0.01) {
+			t.Errorf("the Brier score is %v, and was %v", found.Brier, before.Brier)
+		}
+	}
+}
+
+// Under a model that is true, where classes of two kinds of rows have one probability each, a calibrated probability is their share, between its bounds.
+func TestCalibrateClasses(t *testing.T) {
+	held := drawSample(400, 5)
+	ones, all := map[float64]float64{}, map[float64]float64{}
+	for i := range held.x {
+		held.x[i] = float64(i % 2)
+		held.b[i] = float64(i * (1 + i%2) % 7 % 2)
+		ones[held.x[i]] += held.b[i]
+		all[held.x[i]]++
+	}
+	train := drawSample(200, 6)
+	for i := range train.x {
+		train.b[i] = 0
+		if train.x[i] > 0 {
+			train.b[i] = float64((i + 1) % 2)
+		}
+	}
+	calibrated := must.Value(score.Calibrate(t.Context(), fitted(t, train.source(t), fit.Options{Formula: "b ~ x", Family: "bernoulli"}), held.source(t), ""))(t)
+	held.visit(t, calibrated, score.Options{}, func(rows *score.Rows, i int) {
+		x, p := held.x[rows.First()+i], rows.Predict(i)
+		low, high := ones[x]/(all[x]+1), (ones[x]+1)/(all[x]+1)
+		if ones[0]/all[0] > ones[1]/all[1] {
+			t.Fatal("shares fall, and are pooled")
+		}
+		if !near(p.ProbabilityLower, low) || !near(p.ProbabilityUpper, high) || !near(p.Probability, high/(1-low+high)) {
+			t.Fatalf("%+v, want %v to %v", p, low, high)
+		}
+	})
+}
+
+// What cannot calibrate is refused, each with what is needed.
+func TestCalibrateRefuses(t *testing.T) {
+	train, held := drawSample(200, 1), drawSample(150, 2)
+	few := drawSample(38, 2)
+	number := fitted(t, train.source(t), fit.Options{Formula: "y ~ x"})
+	class := fitted(t, train.source(t), fit.Options{Formula: "b ~ x", Family: "bernoulli"})
+	same := drawSample(200, 9)
+	same.b = slices.Clone(train.b) // as many rows of each class
+	must.Value(score.Calibrate(t.Context(), class, same.source(t), ""))(t)
+	for _, c := range []struct {
+		model *credence.Fitted
+		rows  credence.Source
+		by    string
+		want  string
+	}{
+		{number, train.source(t), "", "these are the 200 rows that the model was fitted to"},
+		{class, train.source(t), "", "these are the 200 rows that the model was fitted to"},
+		{number, few.source(t), "", "there are 38 rows to calibrate by, and intervals of 95 % need 39"},
+		{number, few.source(t), "g", "need 39"},
+		{number, held.source(t), "when", `there is no column "when", by which the model is calibrated`},
+		{nil, held.source(t), "", "there is no model"},
+	} {
+		if _, err := score.Calibrate(t.Context(), c.model, c.rows, c.by); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	calibrated := must.Value(score.Calibrate(t.Context(), number, held.source(t), "g"))(t)
+	if _, err := score.New(calibrated, score.Options{Interval: 0.99}); err == nil || !strings.Contains(err.Error(), "interval 0.99 needs 199 rows to calibrate by") {
+		t.Error(err)
+	}
+	if _, err := score.NewCalibration(must.Value(score.New(number, score.Options{}))(t)); err == nil {
+		t.Error("a scorer that does not calibrate calibrates")
+	}
+	again := must.Value(score.Calibrate(t.Context(), calibrated, held.source(t), "g"))(t)
+	if fmt.Sprint(again.Calibration) != fmt.Sprint(calibrated.Calibration) {
+		t.Error("a calibrated model is calibrated on top")
+	}
+	other := *class
+	other.Calibration = calibrated.Calibration
+	if _, err := score.New(&other, score.Options{}); err == nil {
+		t.Error("a model of classes takes the calibration of numbers")
+	}
+}
