@@ -202,7 +202,9 @@ func TestHostileModels(t *testing.T) {
 		if of == 0 {
 			args = append(args, "--by", "garden")
 		} else {
-			args[2] = file(t, "classes.csv", "n,x,z,k,g\n"+repeat("", 90, func(i int) string { return fmt.Sprintf("%d,%d,%g,%d,%d\n", i%5, i%8, math.Cos(float64(i)), label(i), 5+i%3) }))
+			args[2] = file(t, "classes.csv", "n,x,z,k,g\n"+repeat("", 90, func(i int) string {
+				return fmt.Sprintf("%d,%d,%g,%d,%d\n", i%5, i%8, math.Cos(float64(i)), label(i), 5+i%3)
+			}))
 		}
 		must(t, append(args, "-o", path, "-q")...)
 		files = append(files, struct{ path, data string }{path, files[of].data})

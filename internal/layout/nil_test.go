@@ -17,6 +17,7 @@ import (
 	"github.com/credence-ml/credence/active"
 	"github.com/credence-ml/credence/active/rank"
 	"github.com/credence-ml/credence/apply"
+	"github.com/credence-ml/credence/calibration"
 	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/dataset/rowcache"
@@ -48,7 +49,7 @@ import (
 // doors are the functions that a program calls and that return an error, by package and name. Those whose zero
 // arguments mean something, as an option left out, say so.
 var doors = map[string]any{
-	"apply.Load": apply.Load, "apply.WriteDraws": apply.WriteDraws, "effect.Of": effect.Of, "effect.Columns": effect.Columns, "plot.Draw": plot.Draw, "posterior.NewSampler": posterior.NewSampler, "score.DrawFamily": score.DrawFamily,
+	"apply.Load": apply.Load, "apply.WriteDraws": apply.WriteDraws, "calibration.Fit": calibration.Fit, "score.NewCalibration": score.NewCalibration, "score.Calibrate": score.Calibrate, "effect.Of": effect.Of, "effect.Columns": effect.Columns, "plot.Draw": plot.Draw, "posterior.NewSampler": posterior.NewSampler, "score.DrawFamily": score.DrawFamily,
 	"criticism.Of": criticism.Of, "rowcache.NewReader": rowcache.NewReader,
 	"active.NewScorer": active.NewScorer, "active.Simulate": active.Simulate, "rank.File": rank.File,
 	"apply.Open":      apply.Open,
