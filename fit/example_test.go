@@ -136,6 +136,39 @@ func ExampleTable_csv() {
 	// Output: price ~ . <nil>
 }
 
+// A model is fitted again without a tenth of the rows, ten times, as credence evaluate --cv 10 does.
+func ExampleAgain() {
+	ctx, rows := context.Background(), table.New().Numbers("x", []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}).Numbers("y", []float64{3, 5, 6, 9, 11, 13, 15, 16, 19, 21})
+	source, err := rows.Source()
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := fit.Table(ctx, source, fit.Options{Formula: "y ~ x"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	job, err := fit.Again(model, fit.Options{}) // the recipe of the model
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := job.Prepare(ctx, source)
+	if err != nil {
+		log.Fatal(err)
+	}
+	folds, err := again.Folds(ctx, fit.FoldOptions{Folds: 10})
+	if err != nil {
+		log.Fatal(err)
+	}
+	scores := score.NewScores("line", model)
+	if err := again.HeldOut(ctx, folds, scores.Add); err != nil { // or the Add of score.NewEvaluation(model)
+		log.Fatal(err)
+	}
+	scores.LeftOut(nil) // standard errors are over rows
+	nlpd, standardError := scores.NLPD()
+	fmt.Printf("%.1f ± %.1f\n", nlpd, standardError)
+	// Output: 0.9 ± 0.2
+}
+
 // What is wrong whatever the data is found before they are read.
 func ExampleNew() {
 	_, err := fit.New(fit.Options{Formula: "y ~ .", Family: "poisson", Engine: "exact"})

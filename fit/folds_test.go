@@ -184,6 +184,38 @@ func TestScalingOfAllRows(t *testing.T) {
 	}
 }
 
+// TestDroppedRows: rows that the model leaves out are in no fold, and say nothing, wherever they stand.
+func TestDroppedRows(t *testing.T) {
+	ctx, rows := context.Background(), patients(t, 60)
+	var chunk credence.Chunk
+	must.Succeed(t, rows.Read(&chunk, 0, 60))
+	columns, whole := make([][]float64, 3), []int{}
+	for i := range 60 {
+		row := chunk.Values.Row(i) // h, y and who
+		if row[5] == row[5] {
+			whole = append(whole, i)
+			for j, v := range []float64{row[5], row[3], row[6]} {
+				columns[j] = append(columns[j], v)
+			}
+		}
+	}
+	few := must.Value(table.New().Numbers("h", columns[0]).Numbers("y", columns[1]).Numbers("who", columns[2]).Source())(t)
+	o := fit.Options{Formula: "y ~ h", Missing: "drop"}
+	for _, how := range []fit.FoldOptions{{Folds: 4}, {Folds: 4, Group: "who"}, {Folds: 4, Time: "h"}} {
+		scores, folds, p := leftOut(t, must.Value(fit.Table(ctx, rows, o))(t), rows, how)
+		alone, _, q := leftOut(t, must.Value(fit.Table(ctx, few, o))(t), few, how)
+		for k, i := range whole {
+			if !(math.Abs(p[i]-q[k]) <= 1e-12) && (p[i] == p[i] || q[k] == q[k]) {
+				t.Errorf("%+v: row %d has log density %v, %v in a table without rows that are left out", how, i, p[i], q[k])
+			}
+		}
+		_, a := scores.NLPD()
+		if _, b := alone.NLPD(); math.Abs(float64(a-b)) > 1e-12 || len(whole) != 53 || p[4] == p[4] || how.Group != "" && folds.GroupOf(4) != -1 {
+			t.Errorf("%+v: standard error %v and %v, %d rows, row 4 has %v", how, a, b, len(whole), p[4])
+		}
+	}
+}
+
 // TestTimes: no row is predicted from a later one, none of the first window is left out, and a share is that of the times, the last.
 func TestTimes(t *testing.T) {
 	rows := patients(t, 90) // 30 days of 3 rows

@@ -88,6 +88,9 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 	if err != nil {
 		return nil, err
 	}
+	if all, rows := source.Rows(), prepared.Data().Rows(); rows < all {
+		p.warn("%d of %d rows have missing values and are left out", all-rows, all)
+	}
 	if column := cmp.Or(r.how.Group, r.how.Time); column != "" && source.Schema().Index(column) < 0 {
 		beside, err := table.Load(ctx, []string{column})
 		if err != nil {

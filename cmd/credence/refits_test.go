@@ -190,6 +190,19 @@ func TestRefitsReadAsTheModel(t *testing.T) {
 	}
 }
 
+// TestRefitsTellDroppedRows: rows that a model leaves out are told, and none of them is scored.
+func TestRefitsTellDroppedRows(t *testing.T) {
+	data := file(t, "holes.csv", strings.Replace(houses(40), "\n57,", "\n,", 1))
+	model := fitted(t, data, "--target", "price", "--missing", "drop")
+	o := invoke(t, "", "evaluate", model, data, "--cv", "3", "--group", "garden")
+	if o.code == exitDone {
+		t.Errorf("two gardens in three folds: %s", o.out)
+	}
+	if o = invoke(t, "", "evaluate", model, data, "--cv", "2", "--group", "garden"); o.code != exitDone || !strings.Contains(o.out, "rows      39\n") || o.err != "credence: warning: 1 of 40 rows have missing values and are left out\n" {
+		t.Errorf("exit %d: %s\n%s", o.code, o.out, o.err)
+	}
+}
+
 func TestRefitRefusals(t *testing.T) {
 	data := file(t, "houses.csv", houses(40))
 	model := fitted(t, data, "--target", "price")
