@@ -85,6 +85,24 @@ func TestAgain(t *testing.T) {
 	}
 }
 
+// TestAgainDrawsNoMore: frequencies that were fewer than asked for, so that a chosen engine has a full covariance, are so again, and the doubling of
+// others begins anew.
+func TestAgainDrawsNoMore(t *testing.T) {
+	ctx, rows := context.Background(), patients(t, 120)
+	model := must.Value(fit.Table(ctx, rows, fit.Options{Formula: "n ~ x + z + day", Family: "poisson", Engine: "laplace"}))(t)
+	for formula, doubled := range map[string]float64{"n ~ rbf(x, z, n=500) + rbf(z, day, n=500) + rbf(x, day, n=500)": 1, "n ~ rbf(z)": 2} {
+		first := must.Value(must.Value(fit.New(fit.Options{Formula: formula, Family: "poisson"}))(t).Prepare(ctx, rows))(t).Frequencies()
+		model.Recipe.Formula, model.Recipe.Engine, model.Report.Frequencies = formula, "svi(covariance=full)", nil
+		for _, d := range first {
+			model.Report.Frequencies = append(model.Report.Frequencies, credence.Value{Name: d.Term, Value: float64(d.Count) * doubled})
+		}
+		again := must.Value(must.Value(fit.Again(model, fit.Options{}))(t).Prepare(ctx, rows))(t)
+		if got := again.Frequencies(); fmt.Sprint(got) != fmt.Sprint(first) || first[0].Count >= 500 || again.Model().Features.Weights() > 2001 {
+			t.Errorf("%+v, and first %+v: %d weights", got, first, again.Model().Features.Weights())
+		}
+	}
+}
+
 // leftOut returns the scores of the rows left out of refits, and their log densities by row, NaN for those never left out.
 func leftOut(t *testing.T, model *credence.Fitted, rows credence.Source, how fit.FoldOptions) (*score.Scores, *fit.Folds, []float64) {
 	t.Helper()
