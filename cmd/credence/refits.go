@@ -65,6 +65,9 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 	if err != nil {
 		return nil, misused(fmt.Errorf("%s: %w", model, err))
 	}
+	if fitted.Calibration != nil {
+		p.warn("%s is calibrated by rows held out, and fits without a fold are not: all figures are of the model without its calibration", model)
+	}
 	if a.flags.types == "" {
 		if read.Types, read.Dates, err = dataset.ParseTypes(fitted.Recipe.Types); err != nil {
 			return nil, fmt.Errorf("%s: %w", model, err)

@@ -203,6 +203,18 @@ func TestRefitsTellDroppedRows(t *testing.T) {
 	}
 }
 
+// TestRefitsAreNotCalibrated: the figures of a calibrated model are those of the model itself, and it is said.
+func TestRefitsAreNotCalibrated(t *testing.T) {
+	data := file(t, "houses.csv", houses(120))
+	model := fitted(t, data, "--target", "price")
+	calibrated := filepath.Join(t.TempDir(), "c.safetensors")
+	must(t, "calibrate", model, file(t, "held.csv", houses(200)), "-o", calibrated, "-q")
+	plain, o := must(t, "evaluate", model, data, "--cv", "3"), invoke(t, "", "evaluate", calibrated, data, "--cv", "3")
+	if o.code != exitDone || o.out != plain || !strings.Contains(o.err, "is calibrated by rows held out, and fits without a fold are not") {
+		t.Errorf("exit %d: %s%s\n%s", o.code, o.out, o.err, plain)
+	}
+}
+
 func TestRefitRefusals(t *testing.T) {
 	data := file(t, "houses.csv", houses(40))
 	model := fitted(t, data, "--target", "price")
