@@ -117,6 +117,18 @@ type Tunable interface {
 	Pullback(ws *Workspace, grad []float64, rows *Batch, phi *Design, dPhi []float64)
 }
 
+// Proportioned is the ability of features some of whose hyper-parameters change prior deviations of weights and no columns, as those of
+// Hilbert-space processes do. Engines that do not know it have columns multiplied by the deviations, which is the same model.
+type Proportioned interface {
+	Tunable
+	// Apart returns the features with columns that no hyper-parameter changes, where all that are to be learned are of this kind, and false
+	// elsewhere. They are Proportioned themselves.
+	Apart() (Features, bool)
+	// Deviations stores, for features that are apart, by what the prior deviation of every weight is multiplied, 1 for most, and
+	// in slopes, a row of d for each of Hyper, the derivatives of its logarithm in the logarithms of these.
+	Deviations(deviation, slopes []float64)
+}
+
 // Redrawable is the ability of random features to be drawn afresh, which a fit
 // with several starts uses, and to be had with fewer draws, by which it searches.
 type Redrawable interface {

@@ -25,6 +25,8 @@ type HSGP struct {
 	Kernel      Kernel      `json:"kernel"`
 	Inputs      []int       `json:"inputs"`
 	Lengthscale Lengthscale `json:"lengthscale"`
+	// Apart says that columns are without the deviations, which are those of the weights alone: see [credence.Proportioned].
+	Apart bool `json:"apart,omitempty"`
 	// Of every input: the functions m, the middle of the data, how far they reach to each side of it, and L in units of that reach.
 	Functions []int     `json:"functions"`
 	Middle    []float64 `json:"middle"`
@@ -121,6 +123,7 @@ func (t *HSGP) Bind(in *Inputs) (Map, error) {
 		}
 	}
 	term := *t
+	m.apart = t.Apart
 	m.with = func(l Lengthscale) Term {
 		other := term
 		other.Lengthscale = l

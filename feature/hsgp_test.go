@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
 )
 
@@ -174,6 +175,15 @@ func TestProportionedConformance(t *testing.T) {
 			box("hsgp(a, b, c)", Matern32, Lengthscale{Values: []float64{l}, Shared: true}, span(0, 3), 2, 3, 2),
 			&Periodic{Name: "periodic(c)", Input: 2, Period: 3, Harmonics: 40, Lengthscale: Lengthscale{Values: []float64{l}}})
 		conform.Features(t, s, batch(in, conformRows, false))
+		apart, ok := s.Apart()
+		if !ok {
+			t.Fatal("nothing is apart")
+		}
+		conform.Features(t, apart, batch(in, conformRows, false))
+		checkApart(t, s, apart.(*Set), batch(in, 9, false))
+		if _, ok := s.Held().Apart(); ok {
+			t.Fatal("what is held is apart")
+		}
 		if len(s.Smooths()) != 4 || !s.Blocks()[2].Unit {
 			t.Fatalf("smooths %+v", s.Smooths())
 		}
@@ -189,4 +199,42 @@ func TestProportionedConformance(t *testing.T) {
 	refuses(t, in, "feature: hsgp(a): a Hilbert-space process has one to three inputs, each with functions, a middle, a reach and a boundary, and a kernel rbf, matern32 or matern52", box("hsgp(a)", Matern12, Lengthscale{}, []int{0}, 5))
 	refuses(t, in, "feature: hsgp(a, b): 50 functions on 0.1 ± 1.5 × 2: give 1 to 2000 in all, and a boundary of 1 or more", box("hsgp(a, b)", RBF, Lengthscale{}, []int{0, 1}, 41, 50))
 	refuses(t, in, "feature: periodic(a) has 0 harmonics of a period of 3: give 1 to 1000 of a positive one", &Periodic{Name: "periodic(a)", Input: 0, Period: 3})
+}
+
+// checkApart: columns that are apart, times the deviations, are the columns; slopes are central differences; a fit anew has the columns.
+func checkApart(t *testing.T, s, apart *Set, rows *credence.Batch) {
+	t.Helper()
+	d, hypers := s.Weights(), apart.Hyper()
+	deviation, slopes := make([]float64, d), make([]float64, d*len(hypers))
+	apart.Deviations(deviation, slopes)
+	want, bare, again := spread(s, rows), spread(apart, rows), spread(apart.Begun(), rows)
+	for i := range want.Rows {
+		for j, v := range want.Row(i) {
+			if got := bare.Row(i)[j] * deviation[j]; math.Abs(got-v) > 1e-12 || again.Row(i)[j] != v {
+				t.Fatalf("%s of row %d is %v times %v, want %v, and anew %v", s.WeightName(j), i, bare.Row(i)[j], deviation[j], v, again.Row(i)[j])
+			}
+		}
+	}
+	up, down, other := make([]float64, d), make([]float64, d), make([]float64, d*len(hypers))
+	for h := range hypers {
+		const step = 1e-5
+		at := func(dst []float64, by float64) {
+			values := make([]float64, len(hypers))
+			for k := range values {
+				values[k] = hypers[k].Value
+			}
+			values[h] *= math.Exp(by)
+			apart.WithHyper(values).(*Set).Deviations(dst, other)
+		}
+		at(up, step)
+		at(down, -step)
+		for j := range d {
+			if down[j] == 0 || up[j] == 0 {
+				continue
+			}
+			if got, want := slopes[h*d+j], math.Log(up[j]/down[j])/(2*step); math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
+				t.Fatalf("slope of %s in %s is %v, want %v", s.WeightName(j), hypers[h].Name, got, want)
+			}
+		}
+	}
 }

@@ -122,12 +122,12 @@ func (l *Lengthscale) addTo(grad, byInput []float64) {
 	}
 }
 
-// Held returns the set with all lengthscales held at the values that they have.
+// Held returns the set with all lengthscales held at the values that they have, for a new fit: columns have their deviations again.
 func (s *Set) Held() *Set {
 	return s.replaceLengthscales(func(l *Lengthscale) { l.State = param.Held })
 }
 
-// Begun returns the set in which fits of lengthscales start from the values that they have.
+// Begun returns the set in which fits of lengthscales start from the values that they have; columns have their deviations again.
 func (s *Set) Begun() *Set {
 	return s.replaceLengthscales(func(l *Lengthscale) { l.Start = l.Values })
 }
@@ -142,11 +142,11 @@ func (s *Set) replaceLengthscales(change func(*Lengthscale)) *Set {
 		case *HSGP:
 			other := *t
 			change(&other.Lengthscale)
-			return &other
+			return setApart(&other, false)
 		case *Periodic:
 			other := *t
 			change(&other.Lengthscale)
-			return &other
+			return setApart(&other, false)
 		case *Radial:
 			other := *t
 			change(&other.Lengthscale)

@@ -19,6 +19,8 @@ type Periodic struct {
 	Period      float64     `json:"period"` // in the unit of the data's own column
 	Harmonics   int         `json:"harmonics"`
 	Lengthscale Lengthscale `json:"lengthscale"`
+	// Apart says that columns are without the deviations, which are those of the weights alone: see [credence.Proportioned].
+	Apart bool `json:"apart,omitempty"`
 }
 
 // Kind implements [Term].
@@ -58,6 +60,7 @@ func (t *Periodic) Bind(in *Inputs) (Map, error) {
 		}
 	}
 	term := *t
+	m.apart = t.Apart
 	m.with = func(l Lengthscale) Term {
 		other := term
 		other.Lengthscale = l

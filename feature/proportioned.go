@@ -1,6 +1,8 @@
 package feature
 
 import (
+	"slices"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
 )
@@ -17,6 +19,7 @@ type proportionedMap struct {
 	fill        func(dst, x []float64)
 	weightName  func(j int) string
 	with        func(l Lengthscale) Term
+	apart       bool // the deviations are those of the prior alone, and columns are without them
 }
 
 // bindProportioned binds the inputs and lengthscales of a term.
@@ -29,6 +32,9 @@ func bindProportioned(label string, in *Inputs, inputs []int, l Lengthscale) (*p
 	m.lengthscale, err = l.fill(label, r.d)
 	return m, err
 }
+
+// proportioned returns the map, also of those that have one.
+func (m *proportionedMap) proportioned() *proportionedMap { return m }
 
 func (m *proportionedMap) Columns() (dense, sparse int) { return len(m.deviation), 0 }
 
@@ -49,6 +55,9 @@ func (m *proportionedMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *cr
 		}
 		row := dst.Row(i)
 		m.fill(row, x)
+		if m.apart {
+			continue
+		}
 		for j, v := range m.deviation {
 			row[j] *= v
 		}
@@ -58,6 +67,9 @@ func (m *proportionedMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *cr
 
 // Pullback adds Σ_j (Σ_i dPhi_ij φ_ij) ∂ log deviation_j/∂ log ℓ.
 func (m *proportionedMap) Pullback(ws *credence.Workspace, grad []float64, _ *credence.Batch, phi, dPhi linop.Dense) {
+	if m.apart {
+		return
+	}
 	mark := ws.Mark()
 	sums, byInput := ws.Floats(len(m.deviation)), ws.Floats(len(m.inputs))
 	clear(sums)
@@ -76,3 +88,69 @@ func (m *proportionedMap) Pullback(ws *credence.Workspace, grad []float64, _ *cr
 	m.lengthscale.addTo(grad, byInput)
 	ws.Release(mark)
 }
+
+// Apart implements [credence.Proportioned].
+func (s *Set) Apart() (credence.Features, bool) {
+	learned := func(h credence.Hyper) bool { return !h.Held }
+	any := false
+	for k := range s.terms {
+		if b := &s.terms[k]; b.tunable != nil && slices.ContainsFunc(b.tunable.Hyper(), learned) {
+			if _, ok := b.mapped.(interface{ proportioned() *proportionedMap }); !ok {
+				return nil, false
+			}
+			any = true
+		}
+	}
+	if !any {
+		return nil, false
+	}
+	return s.replace(func(b *bound) Term {
+		if b.tunable == nil || !slices.ContainsFunc(b.tunable.Hyper(), learned) {
+			return nil
+		}
+		return setApart(b.term, true)
+	}), true
+}
+
+// setApart returns a term whose columns have their deviations, or have them not.
+func setApart(term Term, apart bool) Term {
+	switch t := term.(type) {
+	case *HSGP:
+		other := *t
+		other.Apart = apart
+		return &other
+	case *Periodic:
+		other := *t
+		other.Apart = apart
+		return &other
+	}
+	return term
+}
+
+// Deviations implements [credence.Proportioned].
+func (s *Set) Deviations(deviation, slopes []float64) {
+	d := s.Weights()
+	for j := range d {
+		deviation[j] = 1
+	}
+	clear(slopes)
+	for k := range s.terms {
+		b := &s.terms[k]
+		p, ok := b.mapped.(interface{ proportioned() *proportionedMap })
+		if !ok || !p.proportioned().apart {
+			continue
+		}
+		m := p.proportioned()
+		copy(deviation[b.firstDense:], m.deviation)
+		inputs, byHyper := len(m.inputs), make([]float64, b.hypers)
+		for j := range m.deviation {
+			clear(byHyper)
+			m.lengthscale.addTo(byHyper, m.slopes[j*inputs:(j+1)*inputs])
+			for h, v := range byHyper {
+				slopes[(b.firstHyper+h)*d+b.firstDense+j] = v
+			}
+		}
+	}
+}
+
+var _ credence.Proportioned = (*Set)(nil)

@@ -34,7 +34,7 @@ func TestTermsSurviveStorage(t *testing.T) {
 	quasi := draw(t, in, RandomFourier{Name: "rbf(c)", Kernel: RBF, Inputs: []int{2}}, 4, 9)
 	s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 4), Segment: true}, rbf, quasi,
 		&Polynomial{"poly(a, 2)", []int{0}, 2}, &Spline{"s(b)", 1, []float64{-1, 1.0 / 3, 2}}, &Cyclic{"s(a)", 0, 1.0 / 7, 3},
-		&HSGP{"hsgp(a, b)", Matern32, []int{0, 1}, Lengthscale{}, []int{2, 3}, []float64{0, 1.0 / 3}, []float64{1, 2}, []float64{1.5, 1.1}, []int{9, 7}, true},
+		&HSGP{"hsgp(a, b)", Matern32, []int{0, 1}, Lengthscale{}, true, []int{2, 3}, []float64{0, 1.0 / 3}, []float64{1, 2}, []float64{1.5, 1.1}, []int{9, 7}, true},
 		&Periodic{Name: "periodic(c)", Input: 2, Period: 1.0 / 7, Harmonics: 3}, &Interaction{Name: "b:zip", Inputs: []int{1, 3}, Uncentred: true}, &OneHot{"onehot(zip)", 3},
 		&Radial{Bumps{Name: "radial(b)", Inputs: []int{1}, Centres: []float64{1, 1.0 / 7}}},
 		&Sigmoid{Bumps{Name: "sigmoid(c)", Inputs: []int{2}, Centres: []float64{0.1}, Lengthscale: Lengthscale{Shared: true}}})

@@ -39,7 +39,7 @@ func madeRows() (x, h, y, cycle, b, n []float64) {
 // latents are mean and standard deviation of f at values of a column.
 func latents(t *testing.T, fitted *credence.Fitted, column string, at []float64) (mean, sd []float64) {
 	t.Helper()
-	source := must.Value(table.New().Numbers(column, at).Source())(t)
+	source := must.Value(table.New().Numbers(column, at).Numbers("z", make([]float64, len(at))).Source())(t)
 	rows := must.Value(fitted.Frame.(*frame.Frame).Bind(source, frame.IgnoreTargets))(t)
 	var b credence.Batch
 	must.Succeed(t, rows.Read(&b, 0, len(at)))

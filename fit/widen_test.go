@@ -1,12 +1,14 @@
 package fit_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/conform/must"
@@ -20,7 +22,7 @@ func TestProcessesAreWidened(t *testing.T) {
 	var x, y []float64
 	for range 500 {
 		v := 10 * rng.Float64()
-		x, y = append(x, v), append(y, math.Sin(4*v)+.3*rng.NormFloat64())
+		x, y = append(x, v), append(y, math.Sin(6*v)+.3*rng.NormFloat64())
 	}
 	source := must.Value(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
 	fitted := must.Value(fit.Table(t.Context(), source, fit.Options{Formula: "y ~ hsgp(x)"}))(t)
@@ -31,8 +33,8 @@ func TestProcessesAreWidened(t *testing.T) {
 	at := []float64{1, 3.3, 5, 7.7, 9}
 	mean, sd := latents(t, fitted, "x", at)
 	for i, v := range at {
-		if off := math.Abs(mean[i] - math.Sin(4*v)); off > 4*sd[i] || sd[i] > .15 {
-			t.Errorf("f(%g) = %.3f ± %.3f, of %.3f", v, mean[i], sd[i], math.Sin(4*v))
+		if off := math.Abs(mean[i] - math.Sin(6*v)); off > 4*sd[i] || sd[i] > .15 {
+			t.Errorf("f(%g) = %.3f ± %.3f, of %.3f", v, mean[i], sd[i], math.Sin(6*v))
 		}
 	}
 	mean, _ = latents(t, fitted, "x", []float64{500, 1e9})
@@ -44,5 +46,54 @@ func TestProcessesAreWidened(t *testing.T) {
 		return strings.HasPrefix(w, "hsgp(x): the lengthscale [0.1] asks for m=[34], boundary=1.1")
 	}) {
 		t.Errorf("warnings %q", fitted.Report.Warnings)
+	}
+}
+
+// A fit with columns apart from their deviations is the fit of columns multiplied by them, at the lengthscales that it learns, where the evidence
+// and the lengthscales' prior are largest: held there, half and double of it. Few rows and more weights than rows are the same.
+func TestApartIsTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, rows := range []int{20, 150} {
+		var x, z, y []float64
+		for range rows {
+			v, w := 10*rng.Float64(), 24*rng.Float64()
+			x, z, y = append(x, v), append(z, w), append(y, math.Sin(v)+math.Cos(math.Pi*w/12)+.3*rng.NormFloat64())
+		}
+		source := must.Value(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source())(t)
+		of := func(first, second string) *credence.Fitted {
+			return must.Value(fit.Table(t.Context(), source, fit.Options{
+				Formula: fmt.Sprintf("y ~ z + hsgp(x, m=25, boundary=2, kernel=matern52%s) + periodic(z, period=24, m=5%s)", first, second), Engine: "exact(hyper=mode, tolerance=1e-12)"}))(t)
+		}
+		learned := of("", "")
+		var scales []float64
+		for _, h := range learned.Report.Hyper {
+			if strings.HasPrefix(h.Name, "lengthscale.") {
+				scales = append(scales, h.Value)
+			}
+		}
+		held := func(first, second float64) *credence.Fitted {
+			return of(fmt.Sprintf(", lengthscale=%v", first), fmt.Sprintf(", lengthscale=%v", second))
+		}
+		penalised := func(first, second float64) float64 {
+			return *held(first, second).Report.EvidenceMode - (math.Pow(math.Log(first), 2)+math.Pow(math.Log(second), 2))/2
+		}
+		same := held(scales[0], scales[1])
+		if a, b := *learned.Report.EvidenceMode, *same.Report.EvidenceMode; math.Abs(a-b) > 1e-5 {
+			t.Errorf("%d rows: evidence %.8f, of columns with their deviations %.8f", rows, a, b)
+		}
+		at := []float64{0, 3, 5.5, 10}
+		mean, sd := latents(t, learned, "x", at)
+		want, wantSD := latents(t, same, "x", at)
+		for i := range at {
+			if math.Abs(mean[i]-want[i]) > 1e-4 || math.Abs(sd[i]-wantSD[i]) > 1e-4 {
+				t.Errorf("%d rows, f(%g) = %.6f ± %.6f, of columns with their deviations %.6f ± %.6f", rows, at[i], mean[i], sd[i], want[i], wantSD[i])
+			}
+		}
+		top := penalised(scales[0], scales[1])
+		for _, ratio := range []float64{.7, 1.4} {
+			if a, b := penalised(scales[0]*ratio, scales[1]), penalised(scales[0], scales[1]*ratio); a > top || b > top {
+				t.Errorf("%d rows, ℓ = %v: %.4f, and at %g of either %.4f and %.4f", rows, scales, top, ratio, a, b)
+			}
+		}
 	}
 }

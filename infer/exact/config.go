@@ -83,7 +83,8 @@ type Engine struct {
 
 	groups    []problem.Group // runs of weights with a prior variance of their own
 	intercept bool            // weight 0 is the intercept
-	tuned     bool            // the features have hyper-parameters to learn
+	tuned     bool            // the features have hyper-parameters to learn, on which columns depend
+	apart     bool            // they have some, on which prior deviations of weights depend, and no columns
 	levels    bool            // weights of levels are eliminated where there are as many rows as
 	rest      int             // other weights; without levels all weights
 	// segment is credence.SegmentRows, but in tests of tables with several segments.
@@ -120,8 +121,14 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.groups, err = problem.Groups("exact", model.Features, e.prior); err != nil {
 		return nil, err
 	}
+	if p, ok := model.Features.(credence.Proportioned); ok {
+		var apart credence.Features
+		if apart, e.apart = p.Apart(); e.apart {
+			model.Features, e.model.Features = apart, apart
+		}
+	}
 	_, learned := problem.LearnedHypers(model.Features)
-	e.tuned = len(learned) > 0
+	e.tuned = len(learned) > 0 && !e.apart
 	if e.rest, e.levels = problem.Rest(model.Features, e.prior); e.config.Hyper == "" {
 		e.config.Hyper = hyper.Integrate
 		if e.rest > problem.FullWeights {

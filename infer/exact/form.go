@@ -30,6 +30,8 @@ type slopes struct {
 	noise float64
 	prior []float64
 	hyper []float64 // of the features; nil where they have none to learn
+	// weights are the derivatives in the logarithms of the prior deviations of every weight; nil where they are not wanted.
+	weights []float64
 }
 
 // form is one way of computing evidence, its gradient and the posterior for some rows.
@@ -66,7 +68,7 @@ func (e *Engine) newForm(r *unitRows, ws *credence.Workspace, tuned bool) form {
 	switch n := r.Count(); {
 	case e.levels && n >= e.rest:
 		return &levels{primal: weights}
-	case n < c.d:
+	case n < c.d && !e.apart: // its n×n sums take one variance for a block
 		return &dual{common: c}
 	}
 	return weights
@@ -85,6 +87,7 @@ type common struct {
 	d         int
 	tuned     bool // slopes in the features' hyper-parameters are wanted
 	features  credence.Features
+	deviation []float64       // by which the prior deviations of weights are multiplied; nil for ones
 	summary   summary         // of the rows, by load
 	squares   []float64       // Σ_n w φ_nj² for every weight, by load
 	totals    []float64       // under an intercept, Σ_n w φ_nj, by load

@@ -26,7 +26,8 @@ type settled struct {
 	warnings     []string
 }
 
-// learned is a hyper-parameter under a prior: the standard deviation of its coordinate, and the scale of the prior in units.
+// learned is a hyper-parameter under a prior: the standard deviation of its logarithm, and the scale of the prior in units, 0 for that of
+// a lengthscale.
 type learned struct {
 	name      string
 	sd, scale float64
@@ -101,7 +102,7 @@ func (m *density) rules() hyper.Rules {
 	if !m.engine.prior.ARD { // whose further weights have variances that no row tells of
 		rules.Law = func(theta []float64) []float64 {
 			p := m.o.current
-			p.prior = slices.Clone(p.prior)
+			p.prior, p.hyper = slices.Clone(p.prior), slices.Clone(p.hyper)
 			m.set(&p, theta)
 			return p.prior
 		}
@@ -118,6 +119,9 @@ func (m *density) begin(ctx context.Context, f form) (*hyper.Evaluation, error) 
 	x, theta := m.o.coordinates(), []float64(nil)
 	m.places = nil
 	for i, v := range m.o.variables {
+		if _, flat := v.prior.(hyper.Flat); flat && v.own { // which has no posterior to integrate over
+			continue
+		}
 		if x[i] > v.lower+1e-9 && x[i] < v.upper-1e-9 {
 			m.places, theta = append(m.places, i), append(theta, v.unit*x[i])
 		}
@@ -137,7 +141,7 @@ func (m *density) at(x []float64) (*hyper.Evaluation, error) {
 		return nil, err
 	}
 	now := &place{x, m.o.current, m.o.evidence, m.o.penalised, m.o.form.base().jitter}
-	now.point.prior = slices.Clone(now.point.prior)
+	now.point.prior, now.point.hyper = slices.Clone(now.point.prior), slices.Clone(now.point.hyper)
 	at := &hyper.Evaluation{Point: hyper.Point{LogDensity: m.o.penalised}, State: now}
 	for _, i := range m.places {
 		at.Gradient = append(at.Gradient, -all[i]/m.o.variables[i].unit)
@@ -184,7 +188,11 @@ func (m *density) curvature(ctx context.Context, at *hyper.Evaluation) (hessian 
 	o, p := m.o, len(m.places)
 	all := mat.NewSymDense(len(o.variables), nil)
 	o.joint.AddTo(0, o.theta, nil, all)
-	if b := o.form.bends(&o.current.values); b != nil {
+	var b *bend
+	if !m.engine.apart { // whose hyper-parameters have no formulas
+		b = o.form.bends(&o.current.values)
+	}
+	if b != nil {
 		hessian, slopes = b.of(o.variables, m.places)
 	} else {
 		counted := m.evaluations // the report has those of steps and nodes
@@ -232,7 +240,10 @@ func (m *density) finish(all *hyper.Integrated) error {
 	s.at, s.evidence, s.law = end.values, end.evidence, all.Law
 	for k, i := range m.places {
 		v := m.o.variables[i]
-		l := learned{v.name, all.Mode.Axes.SD(k), v.prior.(hyper.BetaPrime).Scale}
+		l := learned{name: v.name, sd: all.Mode.Axes.SD(k) / v.unit}
+		if scaled, ok := v.prior.(hyper.BetaPrime); ok {
+			l.scale = scaled.Scale
+		}
 		if v.hung {
 			l.scale *= math.Sqrt(end.common)
 		}
@@ -259,8 +270,11 @@ func (m *density) finish(all *hyper.Integrated) error {
 	if s.posterior, ok = f.integrated(all.Mean, all.Linear, df); !ok {
 		s.warnings = append(s.warnings, "the integrated covariance of the weights had negative eigenvalues, which were set to 0: there are few rows for so many weights, and standard deviations are estimates")
 	}
-	mean.prior = slices.Clone(mean.prior)
+	mean.prior, mean.hyper = slices.Clone(mean.prior), slices.Clone(mean.hyper)
 	m.set(&mean, all.Theta)
+	if m.engine.apart {
+		end.features = end.features.(credence.Tunable).WithHyper(mean.hyper)
+	}
 	s.at, s.evaluations, s.predictiveDF = mean.values, m.evaluations, hyper.DF(all.Variance[weights], all.Fourth[weights])
 	s.at.noise = all.Linear[len(all.Linear)-1]
 	return nil

@@ -30,6 +30,7 @@ type objective struct {
 	loaded              []float64 // hyper-parameters of the features that the form has loaded
 	slopes              slopes
 	evidence, penalised float64
+	bySlope             []float64 // of the features' deviations in their hyper-parameters, where they are apart
 }
 
 // objective loads the rows at an ascent's starting point.
@@ -54,6 +55,7 @@ func (e *Engine) objective(ctx context.Context, f form, t ascent) (*objective, e
 	}
 	o.loaded = append([]float64(nil), hyper...)
 	o.current = point{hyper: append([]float64(nil), hyper...), unit: f.base().summary.units.Scale}
+	o.deviate()
 	o.floor = noiseFloor * referenceNoise(f)
 	references := e.references(f)
 	fine := e.fine(f, references)
@@ -65,10 +67,52 @@ func (e *Engine) objective(ctx context.Context, f form, t ascent) (*objective, e
 	}
 	o.setJoint()
 	o.slopes.prior = make([]float64, len(e.groups))
-	if t.tune {
+	if t.tune || e.apart {
 		o.slopes.hyper = make([]float64, len(hyper))
 	}
+	if e.apart {
+		o.slopes.weights = make([]float64, f.base().d)
+		if t.before == nil && !t.again {
+			return o, o.beginShorter()
+		}
+	}
 	return o, nil
+}
+
+// deviate gives the form the deviations of features that are apart.
+func (o *objective) deviate() {
+	c := o.form.base()
+	if !o.engine.apart {
+		c.deviation = nil
+		return
+	}
+	c.deviation = make([]float64, c.d)
+	o.bySlope = make([]float64, c.d*len(o.loaded))
+	o.features.(credence.Proportioned).Deviations(c.deviation, o.bySlope)
+}
+
+// beginShorter begins at the lengthscales, 1 to 32 times shorter, where the evidence is largest: where a long one explains nothing the slope
+// knows of no shorter ones.
+func (o *objective) beginShorter() error {
+	x := o.coordinates()
+	gradient := make([]float64, len(x))
+	best, err := o.at(x, gradient)
+	for i, v := range o.variables {
+		if !v.own {
+			continue
+		}
+		trial := slices.Clone(x)
+		for trial[i] -= math.Ln2; err == nil && trial[i] > max(v.lower, x[i]-6*math.Ln2); trial[i] -= math.Ln2 {
+			var value float64
+			if value, err = o.at(trial, gradient); value < best { // false for NaN
+				best, x = value, slices.Clone(trial)
+			}
+		}
+	}
+	if err == nil {
+		_, err = o.at(x, gradient)
+	}
+	return err
 }
 
 // coordinates returns the logarithms of the variables where it was evaluated last, at first the
@@ -90,13 +134,19 @@ func (o *objective) at(x, gradient []float64) (float64, error) {
 	if !slices.Equal(o.current.hyper, o.loaded) {
 		o.features = o.features.(credence.Tunable).WithHyper(o.current.hyper)
 		copy(o.loaded, o.current.hyper)
-		if err := o.form.load(o.ctx, o.features); err != nil {
+		if o.engine.apart {
+			o.deviate()
+		} else if err := o.form.load(o.ctx, o.features); err != nil {
 			return 0, err
 		}
 	}
 	var err error
 	if o.evidence, err = o.form.evaluate(o.ctx, &o.current.values, &o.slopes); err != nil {
 		return 0, err
+	}
+	for h := range o.bySlope[:min(len(o.bySlope), len(o.slopes.hyper))] {
+		d := len(o.slopes.weights)
+		o.slopes.hyper[h] = kernel.Dot(o.slopes.weights, o.bySlope[h*d:(h+1)*d])
 	}
 	o.theta = o.theta[:0]
 	for i, v := range o.variables {

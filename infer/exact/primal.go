@@ -135,6 +135,9 @@ func (p *primal) addRows(ctx context.Context) (*partial, error) {
 
 func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {
 	problem.Spread(p.s, p.groups, func(k int) float64 { return math.Sqrt(at.prior[k]) })
+	for j, v := range p.deviation {
+		p.s[j] *= v
+	}
 	precision := 1 / at.noise
 	if err := p.system.Set(p.gram, precision, p.s); !p.factored(err, p.system.Jitter()) {
 		return math.NaN(), nil
@@ -165,8 +168,11 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 		}
 		slope.prior[k] = (sum - float64(g.Count)) / 2
 	}
+	for j := range slope.weights {
+		slope.weights[j] = p.traces[j] + p.q[j]*p.q[j] - 1
+	}
 	var residual float64
-	if slope.hyper != nil {
+	if slope.hyper != nil && p.tuned {
 		var err error
 		if residual, err = p.backward(ctx, precision, slope.hyper); err != nil {
 			return 0, err

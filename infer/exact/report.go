@@ -44,8 +44,10 @@ func (r *fit) hyper() []credence.Value {
 // their logarithms, of those that were learned under priors.
 func (r *fit) setPriors(report *credence.Report) {
 	for _, l := range r.best[0].settled.learned {
-		report.HyperSD = append(report.HyperSD, credence.Value{Name: l.name, Value: 2 * l.sd})
-		report.HyperPrior = append(report.HyperPrior, credence.Value{Name: l.name, Value: r.own(l.scale * l.scale)})
+		report.HyperSD = append(report.HyperSD, credence.Value{Name: l.name, Value: l.sd})
+		if l.scale > 0 {
+			report.HyperPrior = append(report.HyperPrior, credence.Value{Name: l.name, Value: r.own(l.scale * l.scale)})
+		}
 	}
 }
 

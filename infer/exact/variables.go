@@ -125,7 +125,11 @@ func (e *Engine) references(f form) []float64 {
 		}
 		total := 0.0
 		for j := g.First; j < g.End(); j++ {
-			total += squares[j]
+			size := squares[j]
+			if deviation := f.base().deviation; deviation != nil {
+				size *= deviation[j] * deviation[j]
+			}
+			total += size
 		}
 		total *= float64(g.Of) / float64(g.Count)
 		out[k] = variance
@@ -208,7 +212,7 @@ func (e *Engine) variables(f form, current *point, t ascent, floor float64, refe
 			prior: hyper.HalfCauchy(scale / math.Sqrt(float64(hung))), unit: 0.5, common: true,
 		})
 	}
-	if !t.tune {
+	if !t.tune && !e.apart {
 		return list
 	}
 	for h, info := range t.features.(credence.Tunable).Hyper() {
@@ -216,8 +220,11 @@ func (e *Engine) variables(f form, current *point, t ascent, floor float64, refe
 			continue
 		}
 		v := variable{
-			value: func(p *point) *float64 { return &p.hyper[h] }, slope: func(s *slopes) float64 { return s.hyper[h] },
+			name: info.Name, value: func(p *point) *float64 { return &p.hyper[h] }, slope: func(s *slopes) float64 { return s.hyper[h] },
 			curvature: weight / 8, group: -1, prior: hyper.Flat{}, unit: 1, own: true, hyper: h,
+		}
+		if e.apart { // as that of a block's variance: rows know the lengthscale by the weights
+			v.curvature = 2
 		}
 		v.lower, v.upper = problem.LogBounds(info)
 		if info.PriorSD > 0 {
