@@ -61,7 +61,7 @@ func (s *sample) compare() {
 	v.against = append(v.against[:min(len(v.against), mostColumns)], f)
 	s.ws.Pool().Run(len(v.against), func(j, _ int) {
 		a := v.against[j]
-		a.bounded, a.square, a.curves = make([]float64, len(a.value)), make([]float64, len(a.value)), curves(ranks(a.value))
+		a.bounded, a.square, a.curves = make([]float64, len(a.value)), make([]float64, len(a.value)), curves(Ranks(a.value))
 		for i, x := range a.value {
 			a.bounded[i] = max(-largestValue, min(largestValue, x))
 			a.square[i] = a.bounded[i] * a.bounded[i]

@@ -137,7 +137,7 @@ func TestKurtosis(t *testing.T) {
 
 // Equal values share a rank, and the curves of evenly spaced ranks are orthogonal Legendre polynomials.
 func TestCurves(t *testing.T) {
-	got := ranks([]float64{3, -1, 3, 8})
+	got := Ranks([]float64{3, -1, 3, 8})
 	for i, want := range []float64{0, -0.75, 0, 0.75} {
 		if math.Abs(got[i]-want) > 1e-15 {
 			t.Fatalf("ranks %v", got)
@@ -148,7 +148,7 @@ func TestCurves(t *testing.T) {
 	for i := range u {
 		u[i] = float64(i)
 	}
-	rank := ranks(u)
+	rank := Ranks(u)
 	polynomials := curves(rank)
 	for i, x := range rank {
 		for k, want := range []float64{(3*x*x - 1) / 2, (5*x*x*x - 3*x) / 2, (35*x*x*x*x - 30*x*x + 3) / 8} {
@@ -191,7 +191,7 @@ func TestScore(t *testing.T) {
 		for i := range u {
 			u[i], weights[i], one[i] = rng.NormFloat64(), 0.5+rng.Float64(), 1
 		}
-		rank := ranks(u)
+		rank := Ranks(u)
 		for i := range u {
 			score[i] = math.Exp(rank[i]) * rng.NormFloat64()
 		}
@@ -210,7 +210,7 @@ func TestScore(t *testing.T) {
 		curve[i] = (u[i]*u[i]-1)/math.Sqrt2 + noise
 		line[i] = 5*u[i] + noise
 	}
-	rank := ranks(u)
+	rank := Ranks(u)
 	if explained, p, _ := scoreTest(curves(rank), [][]float64{one, rank, u}, one, curve, false); p > 1e-4 || explained < 0.2 || explained > 0.7 {
 		t.Errorf("a curve of half of the variance explains %g, p %g", explained, p)
 	}

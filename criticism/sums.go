@@ -72,8 +72,8 @@ func ascending(keys []uint64) []int {
 	return order
 }
 
-// ranks returns the ranks, equal ones for equal values, in (−1, 1).
-func ranks(u []float64) []float64 {
+// Ranks returns the ranks of values, equal ones for equal values, in (−1, 1).
+func Ranks(u []float64) []float64 {
 	order, out := ascending(floatBits(u)), make([]float64, len(u))
 	for from := 0; from < len(order); {
 		to := from + 1

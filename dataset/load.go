@@ -188,6 +188,7 @@ func (t *Table) finalSchema(chosen *selection) (schema credence.Schema, shift in
 			schema.Columns[i].Levels, _ = d.finish()
 		}
 	}
+	t.noteLevels(schema.Columns)
 	for _, c := range t.Schema().Columns {
 		if _, read := chosen.keep[c.Name]; !read {
 			schema.Unread = append(schema.Unread, c.Name)

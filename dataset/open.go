@@ -24,6 +24,7 @@ type Table struct {
 	columns []column       // beside schema.Columns
 	index   map[string]int // of the columns, by name
 	trained map[string]int // of the columns of training, nil without
+	stated  map[string]int // of those of Options.Stated
 	notes   []Note         // of the table as a whole
 	outcome outcome        // of the last Load or Each
 	runs    *runs          // of the last Rows
@@ -53,6 +54,7 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 		return nil, fmt.Errorf("dataset: there is no encoding %q: use utf-8 or windows-1252, or convert the files with iconv", options.Encoding)
 	}
 	t := &Table{options: options}
+	t.state()
 	if options.Schema != nil {
 		t.trained = positions(options.Schema.Columns)
 		t.options.Reading = options.Schema.Reading
@@ -88,7 +90,10 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 		return nil, t.wordFailure(err)
 	}
 	t.setReading()
-	return t, t.checkTypes()
+	if err := t.checkTypes(); err != nil {
+		return nil, err
+	}
+	return t, t.checkStated()
 }
 
 // Close removes what the table keeps outside memory. Sources in memory stay

@@ -166,7 +166,7 @@ func (t *Table) describeLeaves(in *input, leaves []leaf) error {
 			return &text.Error{File: in.name, Column: l.name, What: "two columns have this name: rename one"}
 		}
 		described := credence.Column{Name: l.name, Kind: l.kind}
-		if kind, declared := t.options.Types[l.name]; declared {
+		if kind, declared := t.typeOf(l.name); declared {
 			described.Kind = kind
 		}
 		if known, is := t.trained[l.name]; is {

@@ -213,7 +213,7 @@ func (t *Table) describe(names []string, seen *sample) {
 		if name == "" {
 			continue
 		}
-		kind, declared := t.options.Types[name]
+		kind, declared := t.typeOf(name)
 		t.schema.Columns = append(t.schema.Columns, credence.Column{Name: name})
 		seen.counts = append(seen.counts, cell.Census{KeepLevels: declared && kind == credence.Category})
 	}
@@ -343,7 +343,7 @@ func (t *Table) decideKind(i int, c *cell.Census, shown string) {
 	described, known := &t.schema.Columns[i], &t.columns[i]
 	name := described.Name
 	set := cell.Setting{Name: name, Stated: t.options.Decimal, Shown: shown, Date: t.options.Dates[name]}
-	kind, declared := t.options.Types[name]
+	kind, declared := t.typeOf(name)
 	if n, is := t.options.Reading.Notations[name]; is {
 		set.Trained = &n
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/table"
 )
 
 // checked are rows with their probability integral transforms u, drawn between the probabilities below and up to a discrete target.
@@ -27,13 +28,13 @@ type checked struct {
 // check scores the rows that are looked at; with leave, each given the others.
 func (p *picture) check(ctx context.Context, leave bool) (*checked, error) {
 	source := p.rows()
-	table, err := p.Scorer.Table(source, score.RequireTargets)
+	bound, err := p.Scorer.Table(source, score.RequireTargets)
 	if err != nil {
 		return nil, err
 	}
 	c, leaver, from := &checked{}, score.NewLeaver(p.Scorer.Fitted()), 0
 	leaver.KeepPIT()
-	err = table.Each(ctx, func(rows *score.Rows) error {
+	err = bound.Each(ctx, func(rows *score.Rows) error {
 		n := rows.Len()
 		mean, below, upTo := make([]float64, n), make([]float64, n), make([]float64, n)
 		if leave {
@@ -56,8 +57,8 @@ func (p *picture) check(ctx context.Context, leave bool) (*checked, error) {
 				c.k = append(c.k, leaver.ParetoK(from+i))
 			}
 			row := rows.SourceRow(i)
-			if part, is := source.(*some); is {
-				row = part.source(row)
+			if part, is := source.(*table.Spread); is {
+				row = part.SourceRow(row)
 			}
 			u := below[i] + credence.Rand(p.Seed, credence.PlotDraws, uint64(row)).Float64()*(upTo[i]-below[i])
 			if math.IsNaN(u) {
@@ -174,11 +175,11 @@ func refuseLeft(p *picture) string {
 	if why := score.NewLeaver(fitted).NotMade(); why != "" {
 		return why
 	}
-	table, err := p.Scorer.Table(p.Rows, score.RequireTargets)
+	bound, err := p.Scorer.Table(p.Rows, score.RequireTargets)
 	if err != nil {
 		return "" // which drawing says better
 	}
-	if n := table.Rows(); n != fitted.Report.Rows {
+	if n := bound.Rows(); n != fitted.Report.Rows {
 		return fmt.Sprintf("rows are left out that the model was fitted to, which are %d, and these are %d: give the training rows", fitted.Report.Rows, n)
 	}
 	return ""

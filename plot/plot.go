@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/spec"
+	"github.com/credence-ml/credence/table"
 )
 
 // Kind is a kind of picture.
@@ -186,65 +186,10 @@ const most = 10_000
 
 // rows returns the rows that are looked at.
 func (p *picture) rows() credence.Source {
-	if p.Rows == nil || p.All || p.Rows.Rows() <= most {
+	if p.Rows == nil || p.All {
 		return p.Rows
 	}
-	return &some{Source: p.Rows, of: most}
-}
-
-// some is an evenly spread part of a table, in runs of neighbouring rows.
-type some struct {
-	credence.Source
-	of    int
-	chunk credence.Chunk
-}
-
-// neighbours is the length of a run.
-const neighbours = 16
-
-func (s *some) Rows() int { return s.of / neighbours * neighbours }
-
-// source returns the row of the table that a row is.
-func (s *some) source(row int) int {
-	runs := s.of / neighbours
-	run := row / neighbours
-	return int(int64(run)*int64(s.Source.Rows()-neighbours)/int64(max(1, runs-1))) + row%neighbours
-}
-
-// Place implements [frame.Placer].
-func (s *some) Place(row int) string {
-	if p, ok := s.Source.(frame.Placer); ok {
-		return p.Place(s.source(row))
-	}
-	return fmt.Sprintf("row %d", s.source(row)+1)
-}
-
-func (s *some) Read(dst *credence.Chunk, first, count int) error {
-	schema := s.Schema()
-	dst.First, dst.Unseen = first, nil
-	dst.Values.Reshape(count, len(schema.Columns))
-	dst.Sparse.Reset(schema.Sparse)
-	for row := first; row < first+count; {
-		length := min(neighbours-row%neighbours, first+count-row)
-		if err := s.Source.Read(&s.chunk, s.source(row), length); err != nil {
-			return err
-		}
-		for i := range length {
-			copy(dst.Values.Row(row-first+i), s.chunk.Values.Row(i))
-			dst.Sparse.AppendRow(s.chunk.Sparse.Row(i))
-		}
-		if s.chunk.Unseen != nil {
-			for len(dst.Unseen) < row-first {
-				dst.Unseen = append(dst.Unseen, 0)
-			}
-			dst.Unseen = append(dst.Unseen, s.chunk.Unseen...)
-		}
-		row += length
-	}
-	for dst.Unseen != nil && len(dst.Unseen) < count {
-		dst.Unseen = append(dst.Unseen, 0)
-	}
-	return nil
+	return table.SpreadOf(p.Rows, most)
 }
 
 // looked says how many rows were looked at: "2,000 rows", "10,000 of 50,000 rows".

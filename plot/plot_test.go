@@ -541,21 +541,8 @@ func TestSample(t *testing.T) {
 	}
 	source := must.Value(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
 	p := &picture{Input: Input{Rows: source}}
-	part := p.rows().(*some)
-	var chunk credence.Chunk
-	seen, last, gap := 0, -1.0, 0.0
-	for first, count := range credence.Blocks(part.Rows()) {
-		must.Succeed(t, part.Read(&chunk, first, count))
-		for i := range count {
-			v := chunk.Values.Row(i)[0]
-			if v != float64(part.source(first+i)) || v <= last {
-				t.Fatalf("row %d is row %g of the table, after row %g; it says %d", first+i, v, last, part.source(first+i))
-			}
-			seen, gap, last = seen+1, max(gap, v-last), v
-		}
-	}
-	if seen != most || last != n-1 || gap > 2*neighbours*n/most {
-		t.Errorf("%d rows to %g, at most %g apart", seen, last, gap)
+	if part := p.rows().(*table.Spread); part.Rows() != most || part.SourceRow(most-1) != n-1 {
+		t.Errorf("%d rows to %d", part.Rows(), part.SourceRow(most-1))
 	}
 	if got := p.looked(most); got != "10,000 of 25,000 rows" {
 		t.Error(got)

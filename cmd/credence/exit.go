@@ -80,7 +80,7 @@ func report(w io.Writer, err error) {
 
 // packages are those beside engines whose errors begin with their name, which tells users nothing.
 var packages = []string{"active", "arrow", "atomicfile", "checkpoint", "credence", "criticism", "dataset", "effect", "feature", "fit", "formula", "frame", "hyper", "keyed", "learn",
-	"likelihood", "metric", "modelfile", "online", "plot", "posterior", "predict", "prior", "rowcache", "safetensors", "score",
+	"likelihood", "look", "metric", "modelfile", "online", "plot", "posterior", "predict", "prior", "rowcache", "safetensors", "score",
 	"selection", "spec", "stream", "table", "text"}
 
 // withoutPackage takes the names of packages and engines off the beginning of a message: what is left begins with

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
@@ -29,6 +30,7 @@ type dataFlags struct {
 	encoding  string
 	delimiter string
 	types     string
+	schema    string
 	missing   []string
 	decimal   string
 	thousands string
@@ -43,6 +45,7 @@ func (f *dataFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.encoding, "encoding", "", "utf-8 or windows-1252; detected by content by default")
 	flags.StringVar(&f.delimiter, "delimiter", "", `what separates fields of text, such as ";" or tab; detected by default`)
 	flags.StringVar(&f.types, "types", "", "override inferred types: age=category,zip=text,flag=boolean,code=number")
+	flags.StringVar(&f.schema, "schema", "", "file of look -o that says what columns are, which is then not inferred; --types overrides it")
 	flags.StringArrayVar(&f.missing, "missing", nil, "a `list` of mean, indicator or drop: what to do about missing values (refused by default), drop-target: leave rows without a target out, and texts that mean missing, as in 'n/a,mean,drop-target'; 'text=a, b' is one text, whatever it is, and repeated flags add up")
 	flags.StringVar(&f.decimal, "decimal", "", `the decimal mark, "." or ",", of numbers that may have either; the default is the one that the data show`)
 	flags.StringVar(&f.thousands, "thousands", "", `what separates thousands in such numbers: "," is --decimal . and "." is --decimal ,`)
@@ -100,6 +103,11 @@ func (f *dataFlags) parse(p *program) (options dataset.Options, policy missingPo
 	if options.Types, options.Dates, err = dataset.ParseTypes(f.types); err != nil {
 		return options, policy, err
 	}
+	if f.schema != "" {
+		if options.Stated, err = readSchema(f.schema); err != nil {
+			return options, policy, err
+		}
+	}
 	if options.CacheLimit, err = parseBytes(f.limit); err != nil {
 		return options, policy, fmt.Errorf("--cache-limit %s: %w", f.limit, err)
 	}
@@ -123,6 +131,20 @@ func (f *dataFlags) parse(p *program) (options dataset.Options, policy missingPo
 		}
 	}
 	return options, policy, nil
+}
+
+// readSchema reads a file of look -o.
+func readSchema(path string) (*credence.Schema, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, unopened(path, err)
+	}
+	defer file.Close()
+	schema, err := dataset.ReadSchema(file)
+	if err != nil {
+		return nil, fmt.Errorf("--schema %s: %s", path, withoutPackage(err.Error()))
+	}
+	return schema, nil
 }
 
 // add takes up an item of --missing: a policy, or a text that means missing.

@@ -26,6 +26,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"effects", "", "effect.Result"},
 	{"plot", "", "cmd/credence.plotResult"},
 	{"calibrate", "The fields of `calibration` of inspect, and", "cmd/credence.calibrated"},
+	{"look", "", "look.Result"},
 	{"active rank", "One field, `candidates`, the best first:", "active/rank.Row"},
 	{"active simulate", "", "active.Simulation"},
 	{"version", "", "cmd/credence.build"},

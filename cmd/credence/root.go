@@ -102,6 +102,7 @@ and answers with probabilities: for predictions, and for which features matter.
 Start with:
 
     credence demo                                      every engine on data inside the binary
+    credence look houses.csv                           what is in the table
     credence fit houses.csv --target price -o m.safetensors
     credence predict m.safetensors new.csv --interval 0.9
     credence evaluate m.safetensors test.csv
@@ -126,7 +127,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 			}
 			return misused(fmt.Errorf("--quiet prints no summary, and %s has nothing else to tell: %s", cmd.CommandPath(), remedy))
 		}
-		for _, name := range []string{"output", "checkpoint", "write-selected", "plot", "from"} { // of a variable that is not set
+		for _, name := range []string{"output", "checkpoint", "write-selected", "plot", "from", "schema"} { // of a variable that is not set
 			if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
 				return misused(fmt.Errorf("--%s names no file: name one, or leave --%[1]s out", name))
 			}
@@ -148,7 +149,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand( // in the order of the help
-		p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.calibrateCommand(), p.plotCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
+		p.lookCommand(), p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.calibrateCommand(), p.plotCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
 	)
 	root.AddCommand(topics()...)
 	root.AddCommand(laterCommands()...)
@@ -184,7 +185,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 // summaries are the commands that print a summary and nothing else, with the flags by which they write files: of
 // quiet ones without a file nothing would be left.
 var summaries = map[string][]string{
-	"fit": {"output", "checkpoint"}, "select": {"output", "write-selected", "checkpoint"}, "stream": {"output", "write-selected"}, "inspect": {"output"}, "effects": {"output"}, "calibrate": {"output"},
+	"fit": {"output", "checkpoint"}, "select": {"output", "write-selected", "checkpoint"}, "stream": {"output", "write-selected"}, "inspect": {"output"}, "effects": {"output"}, "look": {"output"}, "calibrate": {"output"},
 	"evaluate": nil, "compare": nil, "simulate": {"plot", "checkpoint"},
 }
 

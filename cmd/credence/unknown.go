@@ -19,7 +19,6 @@ import (
 var later = map[string]string{
 	"calibrate": "evaluate says how many targets the intervals cover",
 	"report":    "fit, evaluate and inspect print what there is to report",
-	"look":      "fit prints how it understood the columns",
 }
 
 // laterCommands refuse, whatever the flags.

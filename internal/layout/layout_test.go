@@ -49,6 +49,7 @@ var levels = []struct {
 	{"score", 6},
 	{"effect", 7},
 	{"plot", 8},
+	{"look", 6},
 	{"fit", 7},
 	{"learn", 8},
 	{"stream", 9}, // rows of files
@@ -71,6 +72,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"effect", "dataset", "rows may come from anywhere"},
 	{"effect", "infer/", "effects are of fitted models"},
 	{"plot", "dataset", "rows may come from anywhere"},
+	{"look", "infer/", "a look is before any fit"},
 	{"plot", "infer/", "pictures are of fitted models"},
 	{"score", "formula", "a fitted model holds what the formula meant"},
 	{"table", "frame", "rows stand before any model"},

@@ -37,6 +37,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/look"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/plot"
@@ -50,6 +51,7 @@ import (
 // arguments mean something, as an option left out, say so.
 var doors = map[string]any{
 	"apply.Load": apply.Load, "apply.WriteDraws": apply.WriteDraws, "calibration.Fit": calibration.Fit, "score.NewCalibration": score.NewCalibration, "score.Calibrate": score.Calibrate, "effect.Of": effect.Of, "effect.Columns": effect.Columns, "plot.Draw": plot.Draw, "posterior.NewSampler": posterior.NewSampler, "score.DrawFamily": score.DrawFamily,
+	"look.At": look.At, "dataset.WriteSchema": dataset.WriteSchema, "dataset.ReadSchema": dataset.ReadSchema,
 	"criticism.Of": criticism.Of, "rowcache.NewReader": rowcache.NewReader,
 	"active.NewScorer": active.NewScorer, "active.Simulate": active.Simulate, "rank.File": rank.File,
 	"apply.Open":      apply.Open,

@@ -1,0 +1,275 @@
+package look
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
+)
+
+func (l *looking) find(column, what, remedy, format string, args ...any) {
+	l.Findings = append(l.Findings, Finding{column, what, fmt.Sprintf(format, args...), remedy})
+}
+
+// judge says what is odd about the columns.
+func (l *looking) judge(stated string) {
+	odd := make([]bool, len(l.Columns)) // constants and ids, which are no targets and copies of nothing
+	for j := range l.Columns {
+		odd[j] = l.constant(j) || l.id(j)
+		l.disguised(j)
+	}
+	l.copies(odd)
+	targets := l.targets(stated, odd)
+	for _, t := range targets {
+		l.nearCopies(t, odd)
+	}
+	fractions := slices.ContainsFunc(l.Columns, func(c Column) bool { return c.Kind == credence.Numeric.String() && !c.Whole })
+	if l.Repeated > 0 && fractions { // rows of a few whole numbers are equal by chance
+		l.find("", Repeated, "leave copies out, unless rows were counted so: rows in both training and test make the test too good", "%d of %d rows are equal to an earlier one", l.Repeated, l.Rows)
+	}
+}
+
+// constant says whether a column is the same in every row.
+func (l *looking) constant(j int) bool {
+	c := &l.Columns[j]
+	switch {
+	case l.Rows < 2:
+		return false
+	case c.Missing == l.Rows:
+		l.find(c.Name, Constant, "leave it out: - "+c.Name, "has no value in any row")
+	case c.Levels == 1:
+		l.find(c.Name, Constant, "leave it out: - "+c.Name, "is %q in every row that has a value", c.Common[0].Name)
+	case c.Levels == 0 && l.ends[j][0] == l.ends[j][1]:
+		l.find(c.Name, Constant, "leave it out: - "+c.Name, "is %g in every row that has a value", l.ends[j][0])
+	default:
+		return false
+	}
+	return true
+}
+
+// fewestNamed is the number of rows from which values that are all different are names of rows.
+const fewestNamed = 20
+
+// id says whether a column names the rows.
+func (l *looking) id(j int) bool {
+	c := &l.Columns[j]
+	n := l.Rows - c.Missing
+	if n < fewestNamed || slices.ContainsFunc(l.Findings, func(f Finding) bool { return f.Column == c.Name }) { // something is said of its texts
+		return false
+	}
+	remedy := "leave it out: - " + c.Name
+	if c.Kind == credence.Category.String() {
+		switch {
+		case c.Levels == n:
+			l.find(c.Name, ID, remedy, "has another text in every row: it names them, or is free text")
+			return true
+		case n >= 5*fewestNamed && float64(c.Levels) > .9*float64(n):
+			l.find(c.Name, ID, remedy, "has %d different texts in %d rows: it names them, or is free text", c.Levels, n)
+			return true
+		}
+		return false
+	}
+	if c.Date || c.Kind != credence.Numeric.String() {
+		return false
+	}
+	code := l.files.Codes(c.Name) == "identifiers"
+	values := slices.DeleteFunc(slices.Clone(l.values[j]), math.IsNaN)
+	rising := slices.IsSorted(values)
+	slices.Sort(values)
+	if !c.Whole || len(slices.Compact(slices.Clone(values))) < len(values) {
+		if code {
+			l.find(c.Name, Reading, fmt.Sprintf("--types %s=category, if they name groups", c.Name), "is read as numbers, and its name is that of codes such as postcodes")
+		}
+		return code
+	}
+	span, digits := l.ends[j][1]-l.ends[j][0], 1+math.Floor(math.Log10(max(1, l.ends[j][0])))
+	switch {
+	case rising && span < 1.5*float64(n), span < float64(n):
+		l.find(c.Name, ID, remedy, "numbers the rows, from %g to %g", l.ends[j][0], l.ends[j][1])
+	case code, n >= 1000 && digits >= 6 && l.ends[j][1] < math.Pow(10, digits):
+		l.find(c.Name, ID, remedy, "has another whole number in every row, as of accounts or orders")
+	default:
+		return false
+	}
+	return true
+}
+
+// layouts are dates and times that are not read as such.
+var layouts = []string{"2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006", "Jan 2006", "January 2006", "2006-Jan-2", "Mon, 2 Jan 2006", "Monday, January 2, 2006",
+	"2006-01-02 15:04:05 -0700", "Jan-06", "2-Jan-06", "02Jan2006", "15:04", "15:04:05", "2006-01", "2006/01", "01/2006"}
+
+// disguised looks for dates and numbers with units among the levels of a category, and for codes among numbers.
+func (l *looking) disguised(j int) {
+	c, levels := &l.Columns[j], l.schema.Columns[j].Levels
+	if c.Kind == credence.Numeric.String() {
+		if l.files.Codes(c.Name) == "codes" && l.ends[j][0] >= 1000 && math.Floor(math.Log10(l.ends[j][0])) == math.Floor(math.Log10(l.ends[j][1])) {
+			l.find(c.Name, Reading, fmt.Sprintf("--types %s=category", c.Name), "is read as numbers, and looks like codes of %d digits that come again and again", int(math.Log10(l.ends[j][0]))+1)
+		}
+		return
+	}
+	if len(levels) < 3 {
+		return
+	}
+	levels = levels[:min(len(levels), 1000)]
+	dates, numbers, units := map[string]int{}, map[string]int{}, 0
+	for _, level := range levels {
+		for _, layout := range layouts {
+			if _, err := time.Parse(layout, strings.TrimSpace(level)); err == nil {
+				dates[layout]++
+				break
+			}
+		}
+		if unit, is := unitOf(level); is {
+			numbers[unit]++
+			units++
+		}
+	}
+	enough := .8 * float64(len(levels))
+	dated := 0
+	for _, count := range dates {
+		dated += count
+	}
+	switch {
+	case float64(dated) >= enough:
+		l.find(c.Name, Reading, "write dates as 2024-12-31, for --types "+c.Name+"=date", "is read as texts, and looks like dates or times, such as %q", levels[0])
+	case float64(units) >= enough && len(numbers) == 1:
+		for unit := range numbers {
+			l.find(c.Name, Reading, fmt.Sprintf("write the numbers without %q", unit), "is read as texts, and looks like numbers in %q, such as %q", unit, levels[0])
+		}
+	}
+}
+
+// unitOf returns what stands behind a number, such as the kg of 12.5 kg.
+func unitOf(level string) (unit string, is bool) {
+	level = strings.TrimSpace(level)
+	number := strings.TrimLeft(level, "+-")
+	unit = strings.TrimLeftFunc(number, func(r rune) bool { return unicode.IsDigit(r) || r == '.' || r == ',' })
+	if digits := len(number) - len(unit); digits == 0 || !unicode.IsDigit(rune(number[0])) {
+		return "", false
+	}
+	unit = strings.TrimSpace(unit)
+	return unit, unit != "" && len(unit) <= 12 && !strings.ContainsFunc(unit, unicode.IsDigit)
+}
+
+// codesOf returns the values of a column by their first appearance, 0, 1, …: columns that tell the same apart have the same.
+func codesOf(values []float64) (codes []int, distinct int) {
+	at := map[float64]int{}
+	for _, v := range values {
+		if v != v {
+			codes = append(codes, -1)
+			continue
+		}
+		k, known := at[v]
+		if !known {
+			k = len(at)
+			at[v] = k
+		}
+		codes = append(codes, k)
+	}
+	return codes, len(at)
+}
+
+// copies finds columns that have the same values as another, or one level for each of its.
+func (l *looking) copies(odd []bool) {
+	first := map[uint64]int{}
+	for j, values := range l.values {
+		if odd[j] || len(values) < fewestNamed {
+			continue
+		}
+		codes, distinct := codesOf(values)
+		key, same := hash(values), "has the same values as %s"
+		if l.schema.Columns[j].Kind == credence.Category || distinct <= len(values)/10 {
+			// What is different in most rows is no other column's relabelling.
+			coded := make([]float64, len(codes))
+			for i, c := range codes {
+				coded[i] = float64(c)
+			}
+			key, same = hash(coded)+1, "has one value for each of %s"
+		}
+		if k, known := first[key]; known {
+			if l.schema.Columns[j].Kind != credence.Category && slices.EqualFunc(l.values[j], l.values[k], func(a, b float64) bool { return a == b || a != a && b != b }) {
+				same = "has the same values as %s"
+			}
+			l.find(l.Columns[j].Name, Copy, "leave one of them out; if one is the target, the other tells it", same, l.Columns[k].Name)
+			continue
+		}
+		first[key] = j
+	}
+}
+
+// commonTargets are what people call targets.
+var commonTargets = []string{"y", "target", "label", "class", "outcome", "response", "survived", "price", "sales", "count", "claims", "churn", "default", "diagnosis"}
+
+// targets returns the columns that may be to be predicted, with what their values look like.
+func (l *looking) targets(stated string, odd []bool) (places []int) {
+	likely := func(j int) bool { return !odd[j] && !l.Columns[j].Date && l.Columns[j].Levels <= 20 }
+	for j, c := range l.Columns {
+		if c.Name == stated || stated == "" && likely(j) && slices.Contains(commonTargets, strings.ToLower(c.Name)) {
+			places = append(places, j)
+		}
+	}
+	if last := len(l.Columns) - 1; len(places) == 0 && last >= 0 {
+		for _, j := range slices.Compact([]int{last, 0}) {
+			if likely(j) {
+				places = append(places, j)
+			}
+		}
+	}
+	for _, j := range places {
+		c := &l.Columns[j]
+		t := Target{Column: c.Name}
+		var look *credence.Look
+		if c.Kind == credence.Numeric.String() {
+			look = criticism.LookAt(c.Name, l.values[j])
+		}
+		switch {
+		case c.Kind == credence.Boolean.String() || c.Levels == 2:
+			t.Look = credence.Look{Like: criticism.LookClasses, Text: "two classes", Families: []string{"bernoulli"}, Remedy: "--family bernoulli, which is the default"}
+		case c.Levels > 2:
+			t.Look = credence.Look{Like: criticism.LookClasses, Text: fmt.Sprintf("%d classes", c.Levels), Families: []string{"bernoulli"},
+				Remedy: fmt.Sprintf("--positive %q --family bernoulli tells one from all the rest", c.Common[0].Name)}
+		case look != nil:
+			t.Look = *look
+		default:
+			t.Look = credence.Look{Like: criticism.LookNumbers, Text: "numbers", Families: []string{"gaussian"}, Remedy: "--family gaussian, which is the default; studentt where a few are far out"}
+		}
+		l.Targets = append(l.Targets, t)
+	}
+	return places
+}
+
+// nearly is the rank correlation from which on a column is as good as the target.
+const nearly = 0.995
+
+// nearCopies finds columns that tell a target as good as exactly.
+func (l *looking) nearCopies(target int, odd []bool) {
+	y := l.values[target]
+	if _, distinct := codesOf(y); distinct <= fewestNamed || l.schema.Columns[target].Kind == credence.Category {
+		return
+	}
+	for j, x := range l.values {
+		if j == target || odd[j] || l.schema.Columns[j].Kind != credence.Numeric {
+			continue
+		}
+		var a, b []float64
+		for i := range x {
+			if x[i] == x[i] && y[i] == y[i] {
+				a, b = append(a, x[i]), append(b, y[i])
+			}
+		}
+		if len(a) < fewestNamed || slices.Equal(a, b) { // equal ones are copies
+			continue
+		}
+		if r := stat.Correlation(criticism.Ranks(a), criticism.Ranks(b), nil); math.Abs(r) > nearly {
+			l.find(l.Columns[j].Name, NearCopy, "leave it out if "+l.Columns[target].Name+" is predicted before it is known: - "+l.Columns[j].Name,
+				"orders the rows as %s does (rank correlation %.4f)", l.Columns[target].Name, r)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package look_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/look"
+)
+
+// sheet is a table as texts, with columns that can be added.
+type sheet struct {
+	names []string
+	cells [][]string // by column
+}
+
+func (s *sheet) add(name string, cell func(i int) string) *sheet {
+	out := &sheet{slices.Clone(s.names), slices.Clone(s.cells)}
+	var column []string
+	for i := range s.cells[0] {
+		column = append(column, cell(i))
+	}
+	out.names, out.cells = append(out.names, name), append(out.cells, column)
+	return out
+}
+
+// plain has nothing odd: two numbers, a boolean, a category with missing cells, and a target.
+func plain(rows int) *sheet {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s := &sheet{names: []string{"size", "age", "sold", "city", "price"}, cells: make([][]string, 5)}
+	for i := range rows {
+		size, age := 50+30*rng.NormFloat64(), rng.IntN(80)
+		city := []string{"Basel", "Bern", "Chur", "Bern"}[rng.IntN(4)]
+		if i%10 == 3 {
+			city = ""
+		}
+		for j, text := range []string{fmt.Sprintf("%.3f", size), fmt.Sprint(age), []string{"yes", "no"}[rng.IntN(2)], city, fmt.Sprintf("%.2f", math.Exp(3+.01*size+.4*rng.NormFloat64()))} {
+			s.cells[j] = append(s.cells[j], text)
+		}
+	}
+	return s
+}
+
+func (s *sheet) text() string {
+	var out strings.Builder
+	out.WriteString(strings.Join(s.names, ",") + "\n")
+	for i := range s.cells[0] {
+		for j := range s.cells {
+			if j > 0 {
+				out.WriteByte(',')
+			}
+			if text := s.cells[j][i]; strings.ContainsAny(text, ", ") {
+				out.WriteString(`"` + text + `"`)
+			} else {
+				out.WriteString(text)
+			}
+		}
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// at looks at a text.
+func at(t *testing.T, text string, options look.Options) *look.Result {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.csv")
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
+	table := must.Value(dataset.Open(t.Context(), []string{path}, dataset.Options{CacheDir: t.TempDir()}))(t)
+	defer table.Close()
+	return must.Value(look.At(t.Context(), table, options))(t)
+}
+
+// TestPlain: columns with their kinds, ranges, missing cells and levels, and nothing odd.
+func TestPlain(t *testing.T) {
+	s := plain(1000)
+	r := at(t, s.text(), look.Options{})
+	if r.Rows != 1000 || r.Compared != 1000 || len(r.Columns) != 5 || len(r.Findings) != 0 || r.Repeated != 0 {
+		t.Fatalf("%+v", r)
+	}
+	low, high, sum := math.Inf(1), math.Inf(-1), 0.0
+	for _, text := range s.cells[1] {
+		var v float64
+		fmt.Sscan(text, &v)
+		low, high, sum = min(low, v), max(high, v), sum+v
+	}
+	if c := r.Columns[1]; c.Kind != "number" || !c.Whole || float64(c.Low) != low || float64(c.High) != high || math.Abs(float64(c.Mean)-sum/1000) > 1e-9 || c.Missing != 0 {
+		t.Errorf("%+v, want %g to %g, mean %g", c, low, high, sum/1000)
+	}
+	count := map[string]int{}
+	for _, text := range s.cells[3] {
+		count[text]++
+	}
+	if c := r.Columns[3]; c.Kind != "category" || c.Missing != count[""] || c.Levels != 3 || len(c.Common) != 3 || c.Common[0] != (look.Level{Name: "Bern", Rows: count["Bern"]}) || c.Low.Defined() {
+		t.Errorf("%+v, want %v", c, count)
+	}
+	if c := r.Columns[2]; c.Kind != "boolean" || c.Levels != 0 || !(c.Mean > .4 && c.Mean < .6) {
+		t.Errorf("%+v", c)
+	}
+	if c := r.Columns[0]; c.Whole || c.Kind != "number" {
+		t.Errorf("%+v", c)
+	}
+	if len(r.Targets) != 1 || r.Targets[0].Column != "price" || !slices.Equal(r.Targets[0].Families, []string{"gamma"}) {
+		t.Errorf("targets %+v", r.Targets)
+	}
+	for column, want := range map[string]string{"sold": "bernoulli", "city": "bernoulli", "size": "gaussian", "price": "gamma"} {
+		if r := at(t, s.text(), look.Options{Target: column}); len(r.Targets) != 1 || r.Targets[0].Column != column || r.Targets[0].Families[0] != want {
+			t.Errorf("%s: %+v", column, r.Targets)
+		}
+	}
+}
+
+// TestPlanted: each of these faults is found, in the column that has it, and nothing else is.
+func TestPlanted(t *testing.T) {
+	s := plain(600)
+	month := func(i int) time.Time { return time.Date(2020, 1, 1+i%700, 0, 0, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		what, text string
+		column     string
+		cell       func(i int) string
+	}{
+		{look.ID, "numbers the rows, from 1 to 600", "row", func(i int) string { return fmt.Sprint(i + 1) }},
+		{look.ID, "numbers the rows", "shuffled", func(i int) string { return fmt.Sprint((i*7)%600 + 100) }},
+		{look.ID, "another text in every row", "code", func(i int) string { return fmt.Sprintf("A-%04d", (i*7)%600) }},
+		{look.ID, "590 different texts in 600 rows", "note", func(i int) string { return fmt.Sprintf("note %d", min(i, 589)) }},
+		{look.Constant, "is 7 in every row", "seven", func(int) string { return "7" }},
+		{look.Constant, `is "x" in every row`, "same", func(i int) string { return []string{"x", ""}[i%2] }},
+		{look.Constant, "has no value in any row", "empty", func(int) string { return "" }},
+		{look.Copy, "has the same values as size", "copied", func(i int) string { return s.cells[0][i] }},
+		{look.Copy, "has one value for each of city", "number of the city", func(i int) string {
+			return map[string]string{"Basel": "3", "Bern": "1", "Chur": "2"}[s.cells[3][i]]
+		}},
+		{look.NearCopy, "orders the rows as price does (rank correlation 1.0000)", "log of the price", func(i int) string {
+			var v float64
+			fmt.Sscan(s.cells[4][i], &v)
+			return fmt.Sprintf("%.6f", math.Log(v)+1e-4*math.Sin(float64(i)))
+		}},
+		{look.NearCopy, "rank correlation -", "below the price", func(i int) string {
+			var v float64
+			fmt.Sscan(s.cells[4][i], &v)
+			return fmt.Sprintf("%.6f", -v+.3*math.Sin(float64(i)))
+		}},
+		{look.Reading, "looks like dates or times, such as", "month", func(i int) string { return month(i).Format("Jan 2006") }},
+		{look.Reading, "looks like dates or times, such as", "clock", func(i int) string { return fmt.Sprintf("%02d:%02d", i%24, i*7%60) }},
+		{look.Reading, `looks like numbers in "kg"`, "weight", func(i int) string { return fmt.Sprintf("%d kg", 40+i*7%300) }},
+		{look.Reading, "all look like dates, such as 2020", "compact", func(i int) string { return month(i).Format("20060102") }},
+		{look.Reading, "some begin with 0 as codes do", "zip", func(i int) string { return fmt.Sprintf("%05d", 1000+i*37%97000) }},
+		{look.Reading, "looks like codes of 4 digits", "branch", func(i int) string { return fmt.Sprint(4000 + (i*i)%23*41) }},
+		{look.Reading, "its name is that of codes", "customer id", func(i int) string { return fmt.Sprint(100 + (i*i)%331) }},
+		{look.Reading, "day or the month first", "when", func(i int) string { return fmt.Sprintf("%02d/%02d/2021", 1+i%12, 1+i*5%12) }},
+		{look.Reading, "written in several ways", "mixed", func(i int) string { return month(i).Format([]string{"2006-01-02", "02.01.2006"}[i%2]) }},
+	} {
+		r := at(t, s.add(c.column, c.cell).text(), look.Options{})
+		if len(r.Findings) != 1 {
+			t.Errorf("%s: %d findings %+v", c.column, len(r.Findings), r.Findings)
+			continue
+		}
+		if f := r.Findings[0]; f.What != c.what || f.Column != c.column || !strings.Contains(f.Text, c.text) {
+			t.Errorf("%s: %+v, want %s: %s", c.column, f, c.what, c.text)
+		}
+	}
+	// Rows that are equal, in a table that has more than a few whole numbers.
+	lines := strings.SplitAfter(s.text(), "\n")
+	r := at(t, strings.Join(lines[:601], "")+strings.Join(lines[5:17], ""), look.Options{})
+	if r.Repeated != 12 || len(r.Findings) != 1 || r.Findings[0].What != look.Repeated || !strings.Contains(r.Findings[0].Text, "12 of 612 rows") {
+		t.Errorf("repeated: %d, %+v", r.Repeated, r.Findings)
+	}
+	// Numbers of which nothing tells where thousands end.
+	r = at(t, "n;m\n"+strings.Repeat("\"1,300\";2\n\"2,450\";3\n17;4\n", 10), look.Options{})
+	if len(r.Columns) != 1 || len(r.Findings) != 1 || r.Findings[0].Column != "n" || !strings.Contains(r.Findings[0].Text, "cannot be read: ") || !strings.Contains(r.Findings[0].Text, "--thousands") {
+		t.Errorf("%+v", r)
+	}
+	dice := "a,b\n" + strings.Repeat("1,2\n2,1\n2,2\n", 30)
+	if r := at(t, dice, look.Options{}); r.Repeated != 87 || len(r.Findings) != 0 {
+		t.Errorf("dice: %d, %+v", r.Repeated, r.Findings)
+	}
+}
+
+// TestHealthy: columns that look a little like those are not called odd.
+func TestHealthy(t *testing.T) {
+	s := plain(600)
+	for name, cell := range map[string]func(i int) string{
+		"year":    func(i int) string { return fmt.Sprint(1950 + i*7%70) },
+		"hour":    func(i int) string { return fmt.Sprint(i % 24) },
+		"grade":   func(i int) string { return fmt.Sprint(1 + i%6) },
+		"salary":  func(i int) string { return fmt.Sprint(30000 + (i*7919)%60000) },
+		"words":   func(i int) string { return []string{"small red", "large blue", "may", "march"}[i%4] },
+		"sizes":   func(i int) string { return []string{"S", "M", "L", "XL"}[i%4] },
+		"date":    func(i int) string { return time.Date(2020, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("2006-01-02") },
+		"percent": func(i int) string { return fmt.Sprintf("%d %%", i%100) },
+		"noisy": func(i int) string {
+			var v float64
+			fmt.Sscan(s.cells[4][i], &v)
+			return fmt.Sprintf("%.4f", v*(1+.3*math.Sin(float64(i))))
+		},
+	} {
+		if r := at(t, s.add(name, cell).text(), look.Options{}); len(r.Findings) != 0 {
+			t.Errorf("%s: %+v", name, r.Findings)
+		}
+	}
+	r := at(t, s.add("date", func(i int) string { return time.Date(2020, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("02.01.2006") }).text(), look.Options{})
+	if c := r.Columns[5]; !c.Date || c.High-c.Low != 599 {
+		t.Errorf("%+v", c)
+	}
+	for _, small := range []string{"a\n1\n", "a,b\n1,x\n", "a,b\n1,\n1,\n", "y,x\n1,2\n3,4\n"} {
+		at(t, small, look.Options{})
+	}
+}
+
+// TestRefused: what there is not, and what is stopped.
+func TestRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	must.Succeed(t, os.WriteFile(path, []byte(plain(50).text()), 0o600))
+	table := must.Value(dataset.Open(t.Context(), []string{path}, dataset.Options{}))(t)
+	defer table.Close()
+	if _, err := look.At(t.Context(), table, look.Options{Target: "cost"}); err == nil || !strings.Contains(err.Error(), `no column "cost"`) {
+		t.Error(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := look.At(stopped, table, look.Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
