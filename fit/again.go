@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // recipe returns the texts that make the model again.
@@ -50,8 +51,8 @@ func Again(model *credence.Fitted, options Options) (*Job, error) {
 	case !tabled || r.Formula == "" || r.Engine == "":
 		return nil, &Misuse{"", errors.New("the model has no recipe, by which it could be fitted again: fit it by package fit")}
 	case r.Partial:
-		return nil, &Misuse{"", fmt.Errorf("the model is of an earlier version, whose files do not tell --missing, --unseen, --positive, --raw, --types and --prior-odds: fit it again with those that it was made with, beside --formula '%s' --family '%s' --prior '%s' --engine '%s' --seed %d",
-			r.Formula, r.Family, cmp.Or(r.Prior, normal), r.Engine, r.Seed)}
+		return nil, &Misuse{"", fmt.Errorf("the model is of an earlier version, whose files do not tell --missing, --unseen, --positive, --raw, --types and --prior-odds: fit it again with those that it was made with, beside --formula %s --family %s --prior %s --engine %s --seed %d",
+			cell.Shell(r.Formula), cell.Shell(r.Family), cell.Shell(cmp.Or(r.Prior, normal)), cell.Shell(r.Engine), r.Seed)}
 	}
 	o := Options{
 		Formula: r.Formula, Family: r.Family, Prior: r.Prior, Engine: r.Engine, Seed: r.Seed, Missing: frame.Policy(r.Missing), DropTarget: r.DropTarget,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
@@ -68,12 +69,10 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 	if fitted.Calibration != nil {
 		p.warn("%s is calibrated by rows held out, and fits without a fold are not: all figures are of the model without its calibration", model)
 	}
-	if a.flags.types == "" {
-		if read.Types, read.Dates, err = dataset.ParseTypes(fitted.Recipe.Types); err != nil {
-			return nil, fmt.Errorf("%s: %w", model, err)
-		}
+	if err := asTrained(&read, fitted); err != nil {
+		return nil, fmt.Errorf("%s: %w", model, err)
 	}
-	read.Reading, read.Kept = fitted.Frame.(*frame.Frame).Reading, a.kept
+	read.Kept = a.kept
 	table, err := p.open(ctx, paths, read)
 	if err != nil {
 		return nil, err
@@ -120,6 +119,32 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 		scores.LeftOut(r.folds.GroupOf)
 	}
 	return scores, nil
+}
+
+// asTrained has a table read as that of training was: the types of columns that were stated then, where none are now, and what texts mean.
+func asTrained(read *dataset.Options, fitted *credence.Fitted) error {
+	stored := fitted.Frame.(*frame.Frame)
+	read.Reading = stored.Reading
+	types, dates, err := dataset.ParseTypes(fitted.Recipe.Types)
+	if err != nil {
+		return err
+	}
+	for _, name := range stored.Needs(true) {
+		name, _ = credence.CutText(name)
+		if _, now := read.Types[name]; now {
+			continue
+		}
+		if kind, then := types[name]; then {
+			read.Types[name] = kind
+		}
+		if order, then := dates[name]; then {
+			if read.Dates == nil {
+				read.Dates = map[string]string{}
+			}
+			read.Dates[name] = order
+		}
+	}
+	return nil
 }
 
 // of says what the rows were left out of, and what standard errors are over.

@@ -173,6 +173,21 @@ func TestRefitsReadAsTheModel(t *testing.T) {
 	if !strings.Contains(read, "refits    4 fits, each to the other folds; levels and scaling are those of all rows\nleft out  nlpd ") || !strings.Contains(read, " over rows\n") {
 		t.Error(read)
 	}
+	// What is stated now is beside it, and columns that the model does not need may be gone.
+	dated := strings.Replace(b.String(), "zip,x,y\n", "zip,x,y,d\n", 1)
+	lines := strings.Split(strings.TrimSpace(dated), "\n")
+	for i := range lines[1:] {
+		lines[i+1] += fmt.Sprintf(",%02d/03/2024", 1+i%12)
+	}
+	dated = strings.Join(lines, "\n") + "\n"
+	first := fitted(t, file(t, "dated.csv", dated), "-f", "y ~ zip + x", "--types", "zip=text,d=dmy", "--missing", "?,mean")
+	by := must(t, "evaluate", first, file(t, "dated.csv", dated), "--cv", "4", "--time", "d", "--types", "d=mdy", "--missing", "none")
+	if want := must(t, "evaluate", model, file(t, "dated.csv", dated), "--cv", "4", "--time", "d", "--types", "zip=text,d=mdy"); by != want {
+		t.Errorf("%s\n%s", by, want)
+	}
+	if got := must(t, "evaluate", first, data, "--cv", "4"); got != read {
+		t.Errorf("without the column d:\n%s\n%s", got, read)
+	}
 	// A pipe is read once for all models, and the rows of all are left out together.
 	other := fitted(t, data, "-f", "y ~ x", "--types", "zip=text", "--missing", "?,mean", "--family", "studentt")
 	args := []string{"--cv", "3", "--group", "zip", "--types", "zip=text"}
