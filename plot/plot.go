@@ -29,6 +29,7 @@ const (
 	PPCRootogram   Kind = "ppc_rootogram"
 	PPCPIT         Kind = "ppc_pit"
 	LOOPIT         Kind = "loo_pit"
+	Reliability    Kind = "pava_calibration"
 	Residuals      Kind = "residuals"
 	KHat           Kind = "khat"
 	PriorPosterior Kind = "prior_posterior"
@@ -64,6 +65,7 @@ var kinds = []struct {
 	{PPCRootogram, "how often each count is observed and expected", true, refuseRootogram, drawRootogram},
 	{PPCPIT, "whether the targets lie where predictions say, with an envelope", true, nil, drawPIT},
 	{LOOPIT, "the same of training rows, each predicted from the others", true, refuseLeft, drawLOOPIT},
+	{Reliability, "the observed mean where each mean or probability is predicted", true, nil, drawReliability},
 	{Residuals, "quantile residuals against predictions", true, nil, drawResiduals},
 	{KHat, "how far leaving out each training row can be relied on", true, refuseKHat, drawKHat},
 	{PriorPosterior, "densities of weights before and after the data", false, refuseWeights, drawWeights},

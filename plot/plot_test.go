@@ -479,7 +479,7 @@ func TestRefusals(t *testing.T) {
 		{PPCPIT, Input{}, "there is no scorer"},
 		{PPCPIT, Input{Scorer: gaussian}, "give data; there can be predictions, slopes, forest, prior_posterior"},
 		{Residuals, Input{Scorer: gaussian, Rows: lacking}, "the data lack the target y; there can be"},
-		{KHat, Input{Scorer: gaussian, Rows: rows}, "closed form, which needs no Pareto-k̂; there can be predictions, slopes, forest, ppc_dist, ppc_tstat, ppc_pit, loo_pit, residuals, prior_posterior"},
+		{KHat, Input{Scorer: gaussian, Rows: rows}, "closed form, which needs no Pareto-k̂; there can be predictions, slopes, forest, ppc_dist, ppc_tstat, ppc_pit, loo_pit, pava_calibration, residuals, prior_posterior"},
 		{LOOPIT, Input{Scorer: gaussian, Rows: rowsOf(t, 30, 1)}, "fitted to, which are 40, and these are 30"},
 		{Path, Input{Scorer: gaussian, Rows: rows}, "not found by select; there can be"},
 		{Slopes, Input{Scorer: levels, Rows: rows}, "no column of the model is a number; there can be"},

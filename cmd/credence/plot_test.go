@@ -53,7 +53,7 @@ func TestPlotCommand(t *testing.T) {
 		{exitMisuse, "--interval", []string{model, "--kind", "forest", "--interval", "2", "-o", picture}},
 		{exitMisuse, "--columns are of predictions and slopes", []string{model, "--kind", "forest", "--columns", "age", "-o", picture}},
 		{exitFailed, "give data; there can be predictions, slopes, forest, prior_posterior", []string{model, "--kind", "ppc_pit", "-o", filepath.Join(folder, "none.svg")}},
-		{exitFailed, "no picture path: the model was not found by select; there can be predictions, slopes, forest, ppc_dist, ppc_tstat, ppc_rootogram, ppc_pit, loo_pit, residuals, khat, prior_posterior", []string{model, data, "--kind", "path", "-o", picture}},
+		{exitFailed, "no picture path: the model was not found by select; there can be predictions, slopes, forest, ppc_dist, ppc_tstat, ppc_rootogram, ppc_pit, loo_pit, pava_calibration, residuals, khat, prior_posterior", []string{model, data, "--kind", "path", "-o", picture}},
 	} {
 		if o := invoke(t, "", append([]string{"plot"}, c.args...)...); o.code != c.code || !strings.Contains(o.err, c.want) {
 			t.Errorf("%v: exit %d, %q; want %d, %q", c.args, o.code, o.err, c.code, c.want)

@@ -1,0 +1,138 @@
+package plot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/chart"
+	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/score"
+)
+
+// reliabilitySets is the number of sets of targets that are drawn from the predictions.
+const reliabilitySets = 100
+
+// reliabilityOf returns the reliability of predicted means, and the line through targets over them.
+func (p *picture) reliabilityOf(y, mean, weight []float64) (metric.CalibrationResult, error) {
+	if p.Scorer.Binary() {
+		var c metric.Classification
+		for i := range y {
+			c.Add(y[i], mean[i], weight[i])
+		}
+		return c.Calibration(true)
+	}
+	c := metric.Calibration{Table: true}
+	for i := range y {
+		c.Add(y[i], mean[i], weight[i])
+	}
+	return c.Result()
+}
+
+// isotonic returns the ascending function of steps at x: straight between steps.
+func isotonic(steps []metric.ReliabilityBin, x float64) float64 {
+	k := slices.IndexFunc(steps, func(s metric.ReliabilityBin) bool { return x <= s.To })
+	switch {
+	case k < 0:
+		return steps[len(steps)-1].Observed
+	case x >= steps[k].From || k == 0:
+		return steps[k].Observed
+	}
+	before := steps[k-1]
+	return before.Observed + (x-before.To)/(steps[k].From-before.To)*(steps[k].Observed-before.Observed)
+}
+
+func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
+	table, err := p.Scorer.Table(p.rows(), score.RequireTargets)
+	if err != nil {
+		return nil, err
+	}
+	var y, mean, weight []float64
+	sets := make([][]float64, reliabilitySets)
+	err = table.Each(ctx, func(rows *score.Rows) error {
+		for i := range rows.Len() {
+			predicted, _ := rows.Moments(i)
+			if p.Scorer.Binary() {
+				predicted = rows.Probabilities(nil, i)[1]
+			}
+			if rows.Weight(i) == 0 {
+				continue
+			}
+			if predicted != predicted {
+				return fmt.Errorf("%s: the prediction has no mean, with which the target could be compared: %s", rows.Place(i), p.Scorer.Momentless())
+			}
+			y, mean, weight = append(y, rows.Target(i)), append(mean, predicted), append(weight, rows.Weight(i))
+			rng := credence.Rand(p.Seed, credence.PlotDraws, uint64(rows.SourceRow(i)))
+			for s := range sets {
+				drawn, err := rows.Sample(i, rng)
+				if err != nil {
+					return err
+				}
+				sets[s] = append(sets[s], drawn)
+			}
+		}
+		return nil
+	})
+	if err == nil && len(y) == 0 {
+		err = errors.New("no row has a target and a weight above 0: there is nothing to compare")
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := p.reliabilityOf(y, mean, weight)
+	if err != nil {
+		return nil, err
+	}
+	steps := found.Reliability.Isotonic
+	curves := make([][]metric.ReliabilityBin, len(sets))
+	for s, set := range sets {
+		of, err := p.reliabilityOf(set, mean, weight)
+		if err != nil {
+			return nil, err
+		}
+		curves[s] = of.Reliability.Isotonic
+	}
+	low, high := slices.Min(mean), slices.Max(mean)
+	line := chart.Mark{Colour: 1, Thick: true, Name: "observed"}
+	band := chart.Mark{Shape: chart.Band, Colour: chart.Grey, Name: fmt.Sprintf("%g %% of the curves of a model that is right", 100*p.Interval)}
+	const points = 200
+	outside := 0
+	for k := range points + 1 {
+		x := low + (high-low)*float64(k)/points
+		values := make([]float64, len(curves))
+		for s := range curves {
+			values[s] = isotonic(curves[s], x)
+		}
+		slices.Sort(values)
+		line.X, line.Y = append(line.X, x), append(line.Y, isotonic(steps, x))
+		band.X, band.Low, band.High = append(band.X, x), append(band.Low, percentile(values, (1-p.Interval)/2)), append(band.High, percentile(values, (1+p.Interval)/2))
+		if line.Y[k] < band.Low[k]-1e-12 || line.Y[k] > band.High[k]+1e-12 {
+			outside++
+		}
+	}
+	bins := chart.Mark{Shape: chart.Points, Thick: true, Name: fmt.Sprintf("means of up to %d bins of rows", metric.ReliabilityBins)}
+	for _, b := range found.Reliability.Bins {
+		bins.X, bins.Y = append(bins.X, b.Predicted), append(bins.Y, b.Observed)
+	}
+	rug := chart.Mark{Shape: chart.Rug, Colour: chart.Grey, Name: "rows"}
+	sorted := slices.Sorted(slices.Values(mean))
+	for k := range min(mostRug, len(sorted)) {
+		rug.X = append(rug.X, sorted[k*len(sorted)/min(mostRug, len(sorted))])
+	}
+	name := p.expected()
+	under := p.looked(len(y))
+	if found.Slope.Defined() && found.Intercept.Defined() {
+		under += fmt.Sprintf("; calibration slope %.3f, intercept %s", found.Slope, number(float64(found.Intercept)))
+	}
+	share := math.Round(100 * float64(outside) / (points + 1))
+	under += fmt.Sprintf("; %g %% of the curve outside the band", share)
+	return &chart.Chart{
+		Title: fmt.Sprintf("Reliability: what is observed where %s is predicted", name), Under: under,
+		Description: fmt.Sprintf("The ascending curve of the observed mean against the predicted one: on the diagonal where predictions are right, and in the band where chance explains how far it is from there. %s.", under),
+		Panels: []chart.Panel{{X: chart.Axis{Name: "predicted " + name}, Y: chart.Axis{Name: "observed mean"}, Marks: []chart.Mark{
+			band, {X: []float64{low, high}, Y: []float64{low, high}, Colour: chart.Grey, Dashed: true, Name: "as predicted"}, line, bins, rug}}},
+	}, nil
+}
