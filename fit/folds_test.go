@@ -234,6 +234,33 @@ func TestDroppedRows(t *testing.T) {
 	}
 }
 
+// TestGroupsOfClasses: groups of one class each are dealt so that each fold has as many of either, whatever the seed.
+func TestGroupsOfClasses(t *testing.T) {
+	ctx := context.Background()
+	var x, who []float64
+	var class []string
+	for i := range 90 { // 18 patients, of whom every third is ill
+		x, who, class = append(x, float64(i*i%13)), append(who, float64(i%18)), append(class, []string{"ill", "well", "well"}[i%3])
+	}
+	rows := must.Value(table.New().Numbers("x", x).Numbers("who", who).Categories("c", class).Source())(t)
+	model := must.Value(fit.Table(ctx, rows, fit.Options{Formula: "c ~ x", Engine: "laplace"}))(t)
+	again := must.Value(must.Value(fit.Again(model, fit.Options{}))(t).Prepare(ctx, rows))(t)
+	for seed := range uint64(5) {
+		folds := must.Value(again.Folds(ctx, fit.FoldOptions{Folds: 6, Group: "who", Seed: seed}))(t)
+		must.Succeed(t, again.HeldOut(ctx, folds, func(r *score.Rows) error {
+			ill, groups := 0.0, map[int]bool{}
+			for i := range r.Len() {
+				ill += (1 - r.Target(i)) / 5
+				groups[folds.GroupOf(r.SourceRow(i))] = true
+			}
+			if len(groups) != 3 || r.Len() != 15 || math.Abs(ill-1) > 1e-12 {
+				return fmt.Errorf("seed %d: a fold has %d groups of %d rows, %v of them ill", seed, len(groups), r.Len(), ill)
+			}
+			return nil
+		}))
+	}
+}
+
 // TestTimes: no row is predicted from a later one, none of the first window is left out, and a share is that of the times, the last.
 func TestTimes(t *testing.T) {
 	rows := patients(t, 90) // 30 days of 3 rows
