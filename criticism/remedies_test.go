@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/score"
@@ -402,9 +403,9 @@ func TestRemedies(t *testing.T) {
 			if c.slow && testing.Short() {
 				t.Skip("fits of many rows or features")
 			}
-			formula, n, sets := c.formula, c.rows, 2
-			if testing.Short() {
-				sets = 1
+			formula, n, sets := c.formula, c.rows, 1
+			if study.Long() {
+				sets = 5
 			}
 			if formula == "" {
 				formula = base

@@ -89,9 +89,9 @@ func (s *gradedSet) fit(t *testing.T) *credence.Fitted {
 // TestCutpointsAreHeld: 90 % intervals of cutpoints hold the truth .86 to .94 of the time where it comes from the priors, and
 // at least .84 where it is fixed.
 func TestCutpointsAreHeld(t *testing.T) {
-	sets := 12
+	sets, sizes := 10, []int{20, 100}
 	if study.Calibration() {
-		sets = 400
+		sets, sizes = 400, []int{20, 50, 100, 400, 1000}
 	} else if testing.Short() {
 		t.Skip("a simulation")
 	}
@@ -109,7 +109,7 @@ func TestCutpointsAreHeld(t *testing.T) {
 		}
 	}
 	for _, grades := range []int{3, 5} {
-		for _, n := range []int{20, 50, 100, 400, 1000} {
+		for _, n := range sizes {
 			for truth := -1; truth < len(fixed[grades]); truth++ {
 				t.Run(fmt.Sprintf("%d grades, %d rows, truth %d", grades, n, truth), func(t *testing.T) {
 					rng := rand.New(rand.NewPCG(study.Seed(uint64(n)), uint64(10*grades+truth)))
