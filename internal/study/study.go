@@ -1,6 +1,6 @@
 // Package study tells tests whether long studies are wanted: exhaustive sizes, every
-// hostile value, whole published sets. make study sets CREDENCE_STUDY and runs them. Simulations
-// whose figures stand in docs/calibration.md take an hour; make calibration sets CREDENCE_CALIBRATION.
+// hostile value, whole published sets. make study sets CREDENCE_STUDY and runs them; make night sets CREDENCE_NIGHT, too, for
+// what takes minutes. Simulations whose figures stand in docs/calibration.md take hours; make calibration sets CREDENCE_CALIBRATION.
 package study
 
 import (
@@ -12,6 +12,9 @@ import (
 
 // Long says whether studies are wanted.
 func Long() bool { return os.Getenv("CREDENCE_STUDY") != "" }
+
+// Night says whether there is a night for them: all of a study whose first part make study has.
+func Night() bool { return os.Getenv("CREDENCE_NIGHT") != "" }
 
 // Calibration says whether the simulations of docs/calibration.md are wanted.
 func Calibration() bool { return os.Getenv("CREDENCE_CALIBRATION") != "" }
