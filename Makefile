@@ -3,10 +3,13 @@
 
 GO ?= go
 TOOLS = -modfile=tools.mod
-# The packages that start goroutines.
-RACE = ./internal/kernel ./internal/parquet ./dataset/... ./learn ./stream ./score ./infer/... ./cmd/...
+# The packages that start goroutines of their own, and those that share work among the workers of a pool.
+OWN = ./internal/task ./internal/parquet ./dataset/... ./learn ./stream
+SHARED = ./internal/kernel ./linop ./infer/... ./effect ./score ./cmd/...
+# The tests of SHARED that run what the jobs of the relations at three threads do not.
+RACING = Threads|Workers|Goroutines|Run[A-Z]|Pool|Panics|Interrupted|InterruptWhile|Follows?A|FollowEnds|SecondSignal|LongWork|Ticks|Test(Warm)?Levels$$|HyperBounds|LargeNoise|TestMetric|TestLead|TestGram$$|FormsAgree|TestVariances$$|TestRows$$
 
-.PHONY: check format vet lint test modules race study calibration fuzz hostile build cover bench bench-kernels generate verify
+.PHONY: check format vet lint test modules race study night calibration fuzz hostile build cover bench bench-kernels generate verify
 
 check: format vet lint verify build test modules race
 
@@ -36,8 +39,11 @@ test:
 modules:
 	for module in bench examples/sql; do $(GO) vet -C $$module ./... && $(GO) test -C $$module ./... || exit 1; done
 
+# Every job of the relations, one of each form of an engine and of each command, at one thread and at three; and what these leave.
 race:
-	CGO_ENABLED=1 $(GO) test -short -race $(RACE)
+	CGO_ENABLED=1 $(GO) test -short -race $(OWN)
+	CGO_ENABLED=1 $(GO) test -short -race -run '$(RACING)' $(SHARED)
+	CGO_ENABLED=1 $(GO) test -race -run 'TestRelations$$/./^threads$$' ./fit ./cmd/credence
 
 # Every fuzz target for FUZZTIME, in which it has to run FUZZLEAST inputs at the least. Where goroutines run, coverage
 # is not the same twice: without a bound the fuzzer would spend a minute on making each input smaller.
@@ -70,6 +76,14 @@ study:
 # Simulations that say whether posteriors hold what they promise: the figures of docs/calibration.md and docs/selection.md. Hours.
 calibration:
 	CREDENCE_CALIBRATION=1 $(GO) test -timeout 6h -v -run "^($(call asking,OnlyCalibration|Calibration))$$|CoverageIsTold" $(call folders,OnlyCalibration|Calibration) ./infer/sep
+
+# What takes longer than a commit can wait for, once a night: studies whole, every short test of what shares work under the
+# race detector, hostile in full, every fuzz target for a minute. About two hours.
+night:
+	CREDENCE_NIGHT=1 $(MAKE) study
+	CGO_ENABLED=1 $(GO) test -short -race -timeout 1h $(OWN) $(SHARED)
+	$(MAKE) hostile
+	$(MAKE) fuzz FUZZTIME=60s
 
 cover:
 	$(GO) test -short -coverprofile=dist/cover.out ./...
