@@ -94,6 +94,20 @@ type Choice struct {
 	Weight    float64 `json:"weight"`            // of the member
 }
 
+// Law is the posterior of a positive hyper-parameter: values, evenly spaced in their logarithms, with the log density of
+// the logarithm there but for a constant.
+type Law struct {
+	Name       string    `json:"name"` // as in Hyper
+	At         []float64 `json:"at"`
+	LogDensity []float64 `json:"log_density"`
+}
+
+// Latent are the parts of the variance of f over the training rows.
+type Latent struct {
+	Fixed  float64 `json:"fixed"`  // of what does not vary by group, at its posterior mean
+	Groups Values  `json:"groups"` // of the effects of each term of groups: the mean over the rows of zᵀΣz, by their law
+}
+
 // Report tells how a fit went. Everything in it is determined by data, options
 // and seed, so that model files are reproducible; wall-clock time is not in it.
 type Report struct {
@@ -114,6 +128,10 @@ type Report struct {
 	// holds the posterior standard deviations of their logarithms, of an ordinal model's first cutpoint its own.
 	HyperPrior Values `json:"hyper_prior,omitempty"`
 	HyperSD    Values `json:"hyper_sd,omitempty"`
+	// HyperLaws are the marginal laws of prior variances of groups, where their logarithms are not taken for normal.
+	HyperLaws []Law `json:"hyper_laws,omitempty"`
+	// Latent says what f varies by over the training rows, of a model with effects of groups; nil of others.
+	Latent *Latent `json:"latent,omitempty"`
 	// HyperEvaluations is the number of evaluations of the evidence beyond those of the search: what the
 	// treatment of hyper-parameters cost.
 	HyperEvaluations int `json:"hyper_evaluations,omitempty"`

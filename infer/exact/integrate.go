@@ -22,7 +22,8 @@ type settled struct {
 	predictiveDF float64
 	evidence     float64 // integrated
 	learned      []learned
-	evaluations  int // after the climb
+	laws         []credence.Law // in units
+	evaluations  int            // after the climb
 	warnings     []string
 }
 
@@ -105,6 +106,11 @@ func (m *density) rules() hyper.Rules {
 			p.prior, p.hyper = slices.Clone(p.prior), slices.Clone(p.hyper)
 			m.set(&p, theta)
 			return p.prior
+		}
+	}
+	for k, i := range m.places { // the law of few groups is far from log-normal
+		if group := m.o.variables[i].group; group >= 0 && m.engine.groups[group].Covaried {
+			rules.Marginals = append(rules.Marginals, k)
 		}
 	}
 	return rules
@@ -248,6 +254,13 @@ func (m *density) finish(all *hyper.Integrated) error {
 			l.scale *= math.Sqrt(end.common)
 		}
 		s.learned = append(s.learned, l)
+	}
+	for _, law := range all.Marginals {
+		l := credence.Law{Name: m.o.variables[m.places[law.Coordinate]].name, LogDensity: law.LogDensity}
+		for _, u := range law.At {
+			l.At = append(l.At, math.Exp(2*u))
+		}
+		s.laws = append(s.laws, l)
 	}
 	if all.Outcome != hyper.AtMode {
 		s.evidence = all.LogDensity

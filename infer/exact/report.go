@@ -49,6 +49,12 @@ func (r *fit) setPriors(report *credence.Report) {
 			report.HyperPrior = append(report.HyperPrior, credence.Value{Name: l.name, Value: r.own(l.scale * l.scale)})
 		}
 	}
+	for _, law := range r.best[0].settled.laws {
+		for i, v := range law.At {
+			law.At[i] = r.own(v)
+		}
+		report.HyperLaws = append(report.HyperLaws, law)
+	}
 }
 
 // vanished is the share of the standard error of a mean at which a block's function, learned without

@@ -63,6 +63,15 @@ func (g *integration) uncertainty() {
 	for i, k := range learned {
 		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + r.Groups[k].Name, Value: 2 * g.top.Axes.SD(i)})
 	}
+	if g.all != nil {
+		for _, law := range g.all.Marginals {
+			l := credence.Law{Name: priorVariance + r.Groups[learned[law.Coordinate]].Name, LogDensity: law.LogDensity}
+			for _, u := range law.At {
+				l.At = append(l.At, math.Exp(2*u))
+			}
+			r.report.HyperLaws = append(r.report.HyperLaws, l)
+		}
+	}
 	if r.Priors.Common != nil {
 		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + common, Value: 2 * g.top.Axes.SD(len(g.theta)-1)})
 	}

@@ -286,6 +286,11 @@ func (g *integration) rules() hyper.Rules {
 		Weights: g.Dims, Steps: modeSteps, Width: slopeStep, Near: nearMode, Enough: enough, Polish: !g.quadratic,
 		Climb: g.climb, Spread: hyper.Upper(g.Dims), Tell: g.tell,
 	}
+	for i, k := range g.newton.LearnedGroups() { // the law of few groups is far from log-normal
+		if g.Groups[k].Covaried {
+			rules.Marginals = append(rules.Marginals, i)
+		}
+	}
 	if !g.Prior.ARD { // whose further weights have variances that no row tells of
 		rules.Law = g.law
 	}

@@ -29,6 +29,8 @@ type Integrated struct {
 	Theta  []float64 // mean
 	Law    []float64 // expectations of [Rules.Law]; nil at the mode
 	Fourth []float64
+	// Marginals are those of [Rules.Marginals], in their order; nil at the mode.
+	Marginals []Marginal
 	// Gains are, of a sum, the log density at every node of every axis in turn less that of N(θ̂, H⁻¹), relative to the mode.
 	Gains   []float64
 	Dropped int // nodes that weigh nothing
@@ -44,6 +46,17 @@ const (
 func (r Rules) Integrate(ctx context.Context, m Model, top *Maximum) (*Integrated, error) {
 	for again := 0; ; again++ {
 		out, elsewhere, err := r.integrate(ctx, m, top)
+		for _, j := range r.Marginals {
+			if out == nil || err != nil || elsewhere != nil {
+				break
+			}
+			if out.Mode.Axes.SD(j) < leastMarginal {
+				continue
+			}
+			var law Marginal
+			law, err = r.marginal(ctx, m, top, j)
+			out.Marginals = append(out.Marginals, law)
+		}
 		if elsewhere == nil || err != nil {
 			return out, err
 		}

@@ -79,8 +79,10 @@ type Rules struct {
 	Spread Spread
 	// Law returns numbers whose expectations over θ are wanted beside the moments, convex functions of θ: the prior variances,
 	// which are those of weights that no row has. It may be nil.
-	Law  func(theta []float64) []float64
-	Tell func(stage string, done, total int, logDensity float64) // may be nil
+	Law func(theta []float64) []float64
+	// Marginals are the coordinates whose marginal laws are wanted beside the moments.
+	Marginals []int
+	Tell      func(stage string, done, total int, logDensity float64) // may be nil
 }
 
 // Maximum is a mode of the log posterior, as far as the search came.

@@ -122,9 +122,9 @@ func power(place string) float64 {
 	switch {
 	case last == "rmse" || last == "mae" || last == "mean_difference" || strings.HasPrefix(place, "interval_width."):
 		return 1
-	case place == "target.variance":
+	case place == "target.variance" || strings.HasPrefix(place, "latent.") || strings.HasPrefix(place, "hyper_laws.") && strings.HasSuffix(names, ".at"):
 		return 2
-	case effects[last]:
+	case effects[last] || strings.HasPrefix(place, "groups.") && strings.Contains(names, ".sd."):
 		return 1
 	case strings.HasPrefix(place, "hyper.") || strings.HasPrefix(place, "hyper_prior."):
 		_, name, _ := strings.Cut(place, ".")
