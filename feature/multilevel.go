@@ -1,6 +1,7 @@
 package feature
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -286,12 +287,9 @@ func (s *Set) Covariances() (list []credence.Covariance) {
 		}
 		t := m.term
 		c := credence.Covariance{Block: k, Key: m.keyName(), Levels: m.levels(), SD: t.SD, Held: t.Held, Correlations: t.Correlations}
+		own := m.own()
 		for j := range m.count {
-			name := m.columnName(j)
-			if name == "" {
-				name = constant
-			}
-			c.Columns = append(c.Columns, name)
+			c.Columns, c.Own = append(c.Columns, cmp.Or(m.columnName(j), constant)), append(c.Own, own[j*m.count+j])
 		}
 		list = append(list, c)
 	}

@@ -1,8 +1,12 @@
 package fit_test
 
 import (
+	"encoding/csv"
 	"math"
+	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
@@ -173,8 +178,236 @@ func TestUnseenGroups(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || sd[1] != sd[2] || sd[1] < variance || sd[0] > sd[1]/2 || scored.Counts().UnseenLevels != 2 {
-			t.Errorf("unseen %q, asked %q: variances %v under a law of %v, %d counted, %v", c.unseen, c.asked, sd, variance, scored.Counts().UnseenLevels, err)
+		if err != nil || sd[1] != sd[2] || sd[1] < variance || sd[0] > sd[1]/2 || scored.Counts().DrawnGroups != 2 {
+			t.Errorf("unseen %q, asked %q: variances %v under a law of %v, %d counted, %v", c.unseen, c.asked, sd, variance, scored.Counts().DrawnGroups, err)
 		}
+	}
+}
+
+// TestGroupsAgainstLme4: at the standard deviations that lme4 finds, fixed effects, effects of groups and their standard errors are those of
+// lme4 1.1-31, up to what the prior of the intercept, of 80 times its standard error, pulls. The figures are of
+//
+//	m <- lmer(Reaction ~ Days + (1|Subject) + (0+Days|Subject), sleepstudy, control=lmerControl(optimizer="bobyqa", optCtrl=list(rhoend=1e-10)))
+//	VarCorr(m); fixef(m); sqrt(diag(vcov(m))); ranef(m)
+func TestGroupsAgainstLme4(t *testing.T) {
+	rows := sleepstudy(t)
+	fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{
+		Formula: "Reaction ~ Days + (Days || Subject, sd=[25.051329643, 5.988171825])", Family: "gaussian(variance=653.58380489)",
+		Prior: "normal(variance=1e9)", Engine: "exact", Raw: true, Threads: 1,
+	}))(t)
+	want := map[string][2]float64{ // NaN: lme4 has the standard deviation at known fixed effects
+		"(intercept)": {251.40510485, 6.885381508}, "Days": {10.46728596, 1.559565996},
+		"Subject=308": {1.512695994, math.NaN()}, "Subject=309": {-40.373898275, math.NaN()}, "Days:Subject=308": {9.323489366, math.NaN()}, "Days:Subject=310": {-5.387790481, math.NaN()},
+	}
+	for _, term := range must.Value(score.Terms(fitted, score.TermOptions{}))(t) {
+		w, told := want[term.Name]
+		if !told {
+			continue
+		}
+		delete(want, term.Name)
+		if math.Abs(term.Mean-w[0]) > 2e-4*math.Abs(w[0]) || math.Abs(float64(term.SD)-w[1]) > 2e-4*w[1] {
+			t.Errorf("%s is %.8g ± %.8g, in lme4 %v", term.Name, term.Mean, float64(term.SD), w)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("there are no weights %v", want)
+	}
+	for _, g := range score.GroupsOf(fitted, 0).Groups {
+		if sd := g.SD[0]; float64(sd.Lower) != sd.Mean || float64(sd.Upper) != sd.Mean || g.Levels != 18 || g.Rows != 180 {
+			t.Errorf("%+v, of a stated standard deviation", g)
+		}
+	}
+}
+
+func sleepstudy(t *testing.T) credence.Source {
+	t.Helper()
+	file := must.Value(os.Open("testdata/sleepstudy.csv"))(t)
+	defer file.Close()
+	var subject []string
+	var days, reaction []float64
+	for _, row := range must.Value(csv.NewReader(file).ReadAll())(t)[1:] {
+		reaction = append(reaction, must.Value(strconv.ParseFloat(row[0], 64))(t))
+		days, subject = append(days, must.Value(strconv.ParseFloat(row[1], 64))(t)), append(subject, row[2])
+	}
+	return must.Value(table.New().Numbers("Reaction", reaction).Numbers("Days", days).Categories("Subject", subject).Source())(t)
+}
+
+// TestDeviationsOfGroups: the law of a standard deviation of six groups is that of a grid over it and the noise, which has the closed form of the
+// evidence at every point and the priors that the report tells. Mean and quantiles differ by what the others' regression along its line misses.
+func TestDeviationsOfGroups(t *testing.T) {
+	const tolerance = 0.02 // 0.012 is the most of six
+	for _, spread := range []float64{0.1, 1.5} {
+		const groups, each = 6, 5
+		rng := rand.New(rand.NewPCG(7, 33))
+		var g []string
+		var y []float64
+		for a := range groups {
+			effect := spread * rng.NormFloat64()
+			for range each {
+				g, y = append(g, string(rune('a'+a))), append(y, 3+effect+rng.NormFloat64())
+			}
+		}
+		rows := must.Value(table.New().Categories("g", g).Numbers("y", y).Source())(t)
+		fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ (1|g)", Engine: "exact", Threads: 1}))(t)
+		scale := map[string]float64{}
+		for _, v := range fitted.Report.HyperPrior {
+			scale[v.Name] = math.Sqrt(v.Value)
+		}
+		const name = "prior_variance.(1 | g)"
+		noise, effects := hyper.HalfCauchy(scale["noise_variance"]), hyper.BetaPrime{A: 1, B: 0.5, Scale: scale[name]}
+		// Σ log p(y): the means of the groups about their mean, which the wide prior of the intercept leaves free, and what is within.
+		within, between, mean := 0.0, 0.0, 0.0
+		means := make([]float64, groups)
+		for i, v := range y {
+			means[i/each] += v / each
+			mean += v / float64(len(y))
+		}
+		for i, v := range y {
+			within += (v - means[i/each]) * (v - means[i/each])
+		}
+		for _, m := range means {
+			between += each * (m - mean) * (m - mean)
+		}
+		var at, density []float64
+		for u := -8.0; u < 4; u += 0.02 {
+			sum := 0.0
+			for s := -3.0; s < 2; s += 0.02 {
+				tau, sigma := math.Exp(2*u), math.Exp(2*s)
+				both := sigma + each*tau
+				value := -(groups*(each-1)*2*s + within/sigma + (groups-1)*math.Log(both) + between/both) / 2
+				one, _, _ := noise.At(s)
+				two, _, _ := effects.At(u)
+				sum += math.Exp(value + one + two)
+			}
+			at, density = append(at, math.Exp(u)), append(density, sum)
+		}
+		total, first := 0.0, 0.0
+		for i, d := range density {
+			total, first = total+d, first+d*at[i]
+		}
+		quantile := func(p float64) float64 {
+			below := 0.0
+			for i, d := range density {
+				if below += d / total; below > p {
+					return at[i]
+				}
+			}
+			return math.Inf(1)
+		}
+		got := score.GroupsOf(fitted, 0.9).Groups[0].SD[0]
+		for what, pair := range map[string][2]float64{"mean": {got.Mean, first / total}, "lower": {float64(got.Lower), quantile(0.05)}, "upper": {float64(got.Upper), quantile(0.95)}} {
+			if math.Abs(pair[0]/pair[1]-1) > tolerance {
+				t.Errorf("spread %v: %s of the standard deviation is %.4g, on the grid %.4g", spread, what, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+// Predictions without the effects of groups are those of the weights that are left.
+func TestPredictionsWithoutGroups(t *testing.T) {
+	rows := crossed(t, false)
+	fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1|g) + (1|h)", Threads: 1}))(t)
+	latent := func(groups []string, g, h string) (mean, variance float64) {
+		t.Helper()
+		fresh := must.Value(table.New().Categories("g", []string{g}).Categories("h", []string{h}).Numbers("x", []float64{4}).Source())(t)
+		scored := must.Value(must.Value(score.New(fitted, score.Options{Groups: groups}))(t).Table(fresh, score.IgnoreTargets))(t)
+		must.Succeed(t, scored.Each(t.Context(), func(rows *score.Rows) error {
+			mean, variance = rows.Latent(0)
+			return nil
+		}))
+		return mean, variance
+	}
+	_, _, g := law(t, fitted, "(1 | g)")
+	_, _, h := law(t, fitted, "(1 | h)")
+	mean, variance := latent([]string{"none"}, "a", "p")
+	near := func(what string, a, b float64) {
+		t.Helper()
+		if math.Abs(a-b) > 1e-9*math.Max(1, math.Abs(b)) {
+			t.Errorf("%s: %.12g, want %.12g", what, a, b)
+		}
+	}
+	bothMean, bothVariance := latent(nil, "new", "new") // whose effects have mean 0
+	near("mean of none", mean, bothMean)
+	near("variance of none", variance+g+h, bothVariance)
+	some, someVariance := latent([]string{"(1|g)"}, "a", "p")
+	other, otherVariance := latent(nil, "a", "new")
+	near("mean of g", some, other)
+	near("variance of g", someVariance+h, otherVariance)
+	if same, _ := latent([]string{"g"}, "b", "q"); same == some {
+		t.Error("the effects of g are not in predictions that keep them")
+	}
+	sloped := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (x||g)", Threads: 1}))(t)
+	fitted, mean = sloped, 0
+	for _, term := range must.Value(score.Terms(sloped, score.TermOptions{}))(t) { // in the units of the data
+		mean += map[string]float64{"(intercept)": 1, "x": 4, "g=b": 1, "x:g=b": 4}[term.Name] * term.Mean
+	}
+	got, _ := latent(nil, "b", "q")
+	near("f by its weights", got, mean)
+	for _, g := range score.GroupsOf(sloped, 0).Groups {
+		if _, _, v := law(t, sloped, g.Term); g.SD[0].Name == "x" {
+			scale := sloped.Frame.(*frame.Frame).Inputs[0].Scale
+			if ratio := g.SD[0].Mean * scale / math.Sqrt(v); !(ratio > 0.8 && ratio < 1) { // E sd² is above (E sd)²
+				t.Errorf("the standard deviation of slopes is %v, the root of the mean variance %v", g.SD[0].Mean*scale, math.Sqrt(v))
+			}
+		}
+	}
+	fitted = must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1|g) + (1|h)", Threads: 1}))(t)
+	for _, names := range [][]string{{"x"}, {"none", "g"}, {"(1 | k)"}} {
+		if _, err := score.New(fitted, score.Options{Groups: names}); err == nil || !strings.Contains(err.Error(), "write none, or some of (1 | g), (1 | h)") {
+			t.Errorf("%v: %v", names, err)
+		}
+	}
+	plain := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + onehot(g)", Threads: 1}))(t)
+	if _, err := score.New(plain, score.Options{Groups: []string{"none"}}); err == nil || !strings.Contains(err.Error(), "no effects of groups") {
+		t.Error(err)
+	}
+}
+
+// What is told of variances: shares of the fixed part and of the terms by hand, and what rows say little of.
+func TestSharesOfGroups(t *testing.T) {
+	rows := crossed(t, false)
+	fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1|g) + (0+x|h)", Threads: 1}))(t)
+	all := score.GroupsOf(fitted, 0)
+	_, _, g := law(t, fitted, "(1 | g)")
+	_, _, h := law(t, fitted, "(0 + x | h)")
+	slope, square, sum, count := 0.0, 0.0, 0.0, 60.0
+	for _, term := range must.Value(score.Terms(fitted, score.TermOptions{}))(t) {
+		if term.Block == "linear" {
+			slope = term.Mean
+		}
+	}
+	for i := range 60 {
+		x := 3 + 2*math.Sin(float64(7*i))
+		square, sum = square+x*x, sum+x
+	}
+	spread := square/count - sum/count*sum/count
+	noise := fitted.Members[0].Model.Likelihood.Variance(0)
+	slopes := h / spread * square / count // of the scaled column, by the mean of its square
+	total := slope*slope*spread + g + slopes + noise
+	for what, pair := range map[string][2]float64{
+		"marginal": {float64(all.R2Marginal), slope * slope * spread / total}, "conditional": {float64(all.R2Conditional), 1 - noise/total},
+		"icc of g": {float64(all.Groups[0].ICC), g / (g + slopes + noise)}, "icc of h": {float64(all.Groups[1].ICC), slopes / (g + slopes + noise)},
+	} {
+		if math.Abs(pair[0]-pair[1]) > 1e-9 {
+			t.Errorf("%s is %.10g, want %.10g", what, pair[0], pair[1])
+		}
+	}
+	if w := strings.Join(fitted.Report.Warnings, "\n"); !strings.Contains(w, "(0 + x | h) has 4 levels, so few") || strings.Contains(w, "(1 | g) has 6 levels") {
+		t.Error(w)
+	}
+	each := make([]string, 60)
+	for i := range each {
+		each[i] = strconv.Itoa(i)
+	}
+	own := must.Value(table.New().Categories("id", each).Numbers("n", slices.Repeat([]float64{1, 0, 4}, 20)).Numbers("z", slices.Repeat([]float64{1, 2}, 30)).Categories("k", slices.Repeat([]string{"a", "b", "c", "d", "e", "f"}, 10)).Source())(t)
+	for family, warned := range map[string]bool{"gaussian": true, "poisson": false} {
+		fitted := must.Value(fit.Table(t.Context(), own, fit.Options{Formula: "n ~ (1|id)", Family: family, Threads: 1}))(t)
+		if got := strings.Contains(strings.Join(fitted.Report.Warnings, "\n"), "cannot be told apart"); got != warned {
+			t.Errorf("%s: %v", family, fitted.Report.Warnings)
+		}
+	}
+	constant := must.Value(fit.Table(t.Context(), own, fit.Options{Formula: "n ~ (0+z|k)", Threads: 1}))(t)
+	if remarks := strings.Join(constant.Report.Remarks, "\n"); !strings.Contains(remarks, "(0 + z | k): z is the same within every k") {
+		t.Error(remarks)
 	}
 }

@@ -166,6 +166,9 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	if p.job.options.Checkpoint != "" && !writes {
 		warnings = append(warnings, fmt.Sprintf("engine %s writes no checkpoint: the one asked for is not used", p.entry.Name))
 	}
+	if err := p.tellGroups(ctx, fitted); err != nil {
+		return nil, err
+	}
 	fitted.Report.Warnings = append(warnings, fitted.Report.Warnings...)
 	fitted.Report.Remarks = append(append([]string(nil), fr.Remarks...), fitted.Report.Remarks...)
 	if p.products != nil { // of single rows nothing is known, and those to come have no weight

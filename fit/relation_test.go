@@ -69,6 +69,8 @@ func subjects() (all []relation.Subject) {
 	add("exact, proportioned", "fit", "y ~ hsgp(x, m=9) + periodic(u, period=30, m=4) + city", "gaussian", "normal", "exact(tolerance=1e-9)", within(1e-4))
 	add("svi, splines", "fit", "count ~ s(x, k=6) + s(u, period=3)", "poisson", "normal", "svi(covariance=full, hyper=mode, tolerance=1e-9)", within(1e-4))
 	add("ep, splines", "select", "y ~ s(x, k=6) + z", "gaussian", "spikeslab", "ep(tolerance=1e-9)")
+	add("exact, groups", "fit", "y ~ x + z + (u || city) + (1 | city:garden)", "gaussian", "normal", "exact(tolerance=1e-9)")
+	add("svi, groups", "fit", "count ~ x + z + (1 | city, sd=~0.5)", "poisson", "normal", "svi(covariance=full, tolerance=1e-9)", within(1e-4))
 	add("exact, precisions", "fit", "y ~ x + z + city + precision(p)", "gaussian", "normal", "exact(tolerance=1e-9)")
 
 	add("svi", "fit", "y"+line, "gaussian", "normal", "svi(covariance=full, tolerance=1e-14)", sharp)

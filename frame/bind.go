@@ -56,6 +56,7 @@ type Counts struct {
 	Filled         int // missing values filled
 	UnseenLevels   int // values of categories that training did not see
 	UnseenGroups   int // rows of a group that calibration has no rows of
+	DrawnGroups    int // values of groups that training did not see, or that are missing
 	UnseenFeatures int // entries of sparse columns beyond those of training
 }
 

@@ -125,9 +125,8 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 			continue
 		}
 		if v != v && (in.Expr.Keyed || in.Expr.Grouped && (s.missing >= 0 || !b.refuses(in))) {
-			if *to = s.missing; s.missing < 0 && i >= from && !in.Expr.Keyed {
-				b.counts.UnseenLevels++
-			}
+			*to = s.missing
+			b.countUnseen(in, s.missing, i >= from)
 			continue
 		}
 		if v != v {
@@ -144,15 +143,24 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 			if err != nil {
 				return err
 			}
-			if code < 0 && i >= from && !in.Expr.Keyed {
-				b.counts.UnseenLevels++
-			}
+			b.countUnseen(in, code, i >= from)
 			*to = code
 			continue
 		}
 		*to = (v - in.Center) * inverse
 	}
 	return nil
+}
+
+// countUnseen counts the code of a row that is read for the first time.
+func (b *Bound) countUnseen(in *Input, code float64, fresh bool) {
+	switch {
+	case code >= 0 || !fresh || in.Expr.Keyed:
+	case in.Expr.Grouped:
+		b.counts.DrawnGroups++
+	default:
+		b.counts.UnseenLevels++
+	}
 }
 
 // refuses reports whether the input may not have levels that training did not see.

@@ -1,7 +1,10 @@
 package likelihood
 
 import (
+	"math"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/credence-ml/credence/param"
 )
@@ -189,6 +192,26 @@ func LatentScale(l Family) float64 {
 		return 1.5
 	}
 	return 1
+}
+
+// LatentNoise returns the variance that a target has at a known f, on the scale of f: that of the noise where f has the unit
+// of y; π²/3, 1 and π²/6 for logit, probit and complementary log-log; under a log link trigamma(μ²/Var y) at the mean μ of the targets
+// (Nakagawa, Johnson & Schielzeth 2017). NaN is none.
+func LatentNoise(l Family, mean float64) float64 {
+	if _, ok := l.(Additive); ok {
+		return l.Variance(0)
+	}
+	switch link, _ := Describe(l); link {
+	case Logit:
+		return math.Pi * math.Pi / 3
+	case Probit:
+		return 1
+	case Cloglog:
+		return math.Pi * math.Pi / 6
+	case Log:
+		return mathext.Zeta(2, mean*mean/l.Variance(math.Log(mean))) // trigamma
+	}
+	return math.NaN()
 }
 
 // PriorTail returns the b of the prior τ² ~ s²·BetaPrime(1, b) of the standard deviation τ of a block

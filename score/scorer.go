@@ -30,6 +30,9 @@ type Options struct {
 	// Calibrating scores by the model as it was fitted, for a [Calibration] by the values of the column By, or by all rows together.
 	Calibrating bool   `json:"calibrating,omitempty"`
 	By          string `json:"by,omitempty"`
+	// Groups are the terms of groups whose effects are predicted, by their names or those of their groups: "(1 | school)" or
+	// "school"; "none" alone is none, and rows are those of typical groups. Nil means all.
+	Groups []string `json:"groups,omitempty"`
 }
 
 // Scorer applies a model to rows. It is immutable.
@@ -56,6 +59,13 @@ func New(fitted *credence.Fitted, options Options) (*Scorer, error) {
 	}
 	if len(fitted.Members) == 0 {
 		return nil, errors.New("the model has no members: fit it first")
+	}
+	if options.Groups != nil {
+		kept, err := keepGroups(fitted, options.Groups)
+		if err != nil {
+			return nil, err
+		}
+		fitted, s.fitted = kept, kept
 	}
 	_, kind := likelihood.Describe(fitted.Members[0].Model.Likelihood)
 	s.binary = kind == likelihood.Classes

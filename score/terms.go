@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
@@ -52,6 +53,8 @@ type TermOptions struct {
 	// Exp adds exponentials, of a model whose weights multiply.
 	Exp  bool
 	Sort Order
+	// Block leaves out the weights of all blocks but one: "linear", or a term as a formula writes it.
+	Block string
 }
 
 // Terms returns the weights of a model, averaged over its members as far as they mean the same in all of
@@ -117,6 +120,19 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	}
 	if cutpoints > 0 { // in the place of the intercept
 		terms = slices.Concat(terms[weights:], slices.DeleteFunc(terms[:weights], func(t Term) bool { return t.intercept }))
+	}
+	if options.Block != "" {
+		var names []string
+		of := slices.DeleteFunc(slices.Clone(terms), func(t Term) bool {
+			if !slices.Contains(names, t.Block) {
+				names = append(names, t.Block)
+			}
+			return canonical(t.Block) != canonical(options.Block)
+		})
+		if len(of) == 0 {
+			return nil, fmt.Errorf("the model has no block %s: it has %s", options.Block, strings.Join(names, ", "))
+		}
+		terms = of
 	}
 	options.Sort.sort(terms)
 	return terms, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/calibration"
 	"github.com/credence-ml/credence/dataset/output"
@@ -68,6 +69,7 @@ quantile of chi-square with the effective number of weights).`,
 	f.IntVar(&flags.top, "top", 0, "show so many weights; 0 shows all with --json or -o, and 20 otherwise")
 	f.StringVar((*string)(&flags.Sort), "sort", "", "inclusion, abs (|mean| over sd) or name; the default is the order of the model")
 	f.StringArrayVar(&flags.Bases, "base", nil, "tell levels against one, COLUMN=LEVEL, against their mean, COLUMN=mean, or all categories against their means, mean; may be repeated")
+	f.StringVar(&flags.Block, "block", "", "show the weights of one block alone: linear, or a term as the formula writes it, '(1 | school)'")
 	f.BoolVar(&flags.Exp, "exp", false, "show the exponentials of weights and intervals: what a unit of the column multiplies")
 	f.StringVarP(&flags.output, "output", "o", "", "write the weights to this file, .csv, .tsv or .parquet")
 	return cmd
@@ -81,6 +83,7 @@ type inspection struct {
 	Calibration *calibration.Result `json:"calibration,omitempty"`
 	Blocks      []score.Block       `json:"blocks,omitempty"`  // what each block came to
 	Smooths     []score.Smooth      `json:"smooths,omitempty"` // what each smooth term adds
+	score.Groups
 }
 
 // check refuses what no model fits.
@@ -143,10 +146,10 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 			return err
 		}
 	}
-	result := score.Summarise(fitted)
+	result, groups := score.Summarise(fitted), score.GroupsOf(fitted, flags.Interval)
 	if p.json {
 		result.Model = path
-		return p.emit(inspection{result, terms, fitted.Calibration, score.Blocks(fitted), smooths})
+		return p.emit(inspection{result, terms, fitted.Calibration, score.Blocks(fitted), smooths, groups})
 	}
 	p.say("model   %s", path)
 	if look := result.Report.Target; look != nil {
@@ -172,7 +175,9 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	}
 	p.printSmooths(smooths, flags.Exp)
 	if told {
-		p.printBlocks(score.Blocks(fitted))
+		blocks := score.Blocks(fitted)
+		p.printGroups(fitted, groups, blocks, flags.Interval)
+		p.printBlocks(blocks)
 	}
 	return nil
 }
@@ -258,6 +263,44 @@ func (p *program) printSmooths(smooths []score.Smooth, exp bool) {
 			line += fmt.Sprintf("; along %s from %s to %s: lowest %s, highest %s", along, significant(s.From), significant(s.To), at(s.Lowest), at(s.Highest))
 		}
 		p.say("%s", line)
+	}
+}
+
+// printGroups writes what R prints of the variances of groups, and what share of the variance they are.
+func (p *program) printGroups(fitted *credence.Fitted, all score.Groups, blocks []score.Block, interval float64) {
+	if len(all.Groups) == 0 || p.quiet {
+		return
+	}
+	p.say("\ngroups: standard deviations of effects, in units of f for a unit of the column, with %g %% intervals", 100*interval)
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") }
+	row("term", "column", "sd", "lower", "upper", "levels", "rows", "ICC", "")
+	tell := func(term string, d score.Deviation, rest ...string) {
+		spread := float64(d.Upper-d.Lower) / 4
+		row(append([]string{nameText(term), nameText(d.Name), toSpread(d.Mean, spread), toSpread(float64(d.Lower), spread), toSpread(float64(d.Upper), spread)}, rest...)...)
+	}
+	for _, g := range all.Groups {
+		icc, found := "-", ""
+		if g.ICC.Defined() {
+			icc = fmt.Sprintf("%.3f", float64(g.ICC))
+		}
+		if slices.ContainsFunc(blocks, func(b score.Block) bool { return b.Name == g.Term && !b.Effect }) {
+			found = "no effect found"
+		}
+		for j, d := range g.SD {
+			rest := []string{fmt.Sprint(g.Levels), fmt.Sprint(g.Rows), icc, found}
+			if j > 0 {
+				rest = []string{"", "", "", ""}
+			}
+			tell(g.Term, d, rest...)
+		}
+	}
+	if d, ok := score.Residual(fitted, interval); ok {
+		tell("", d, "", "", "", "")
+	}
+	w.Flush()
+	if all.R2Marginal.Defined() {
+		p.say("R² %.3f without effects of groups (marginal), %.3f with them (conditional)", float64(all.R2Marginal), float64(all.R2Conditional))
 	}
 }
 

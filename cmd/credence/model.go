@@ -31,6 +31,7 @@ type application struct {
 	targets     score.Targets
 	interval    float64  // 0 means the default
 	original    bool     // the target's own units
+	groups      []string // whose effects are predicted; nil for all
 	lacking     bool     // rows that lack a value are answered by empty cells where the model leaves them out
 	live        bool     // rows are scored one by one, as they come
 	keep        []string // columns to copy
@@ -69,7 +70,7 @@ func (p *program) scorer(model string, a application) (*score.Scorer, dataset.Op
 	if policy.Policy == frame.Drop && a.targets != score.RequireTargets && !a.lacking {
 		return nil, options, misused(fmt.Errorf("--missing drop leaves rows out, and every row is predicted: use --missing mean, which fills in the means of training"))
 	}
-	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, DropTarget: policy.dropTarget, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original, Lacking: a.lacking, Calibrating: a.calibrating, By: a.by})
+	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, DropTarget: policy.dropTarget, Unseen: unseen, Interval: a.interval, Threads: p.threads, Original: a.original, Groups: a.groups, Lacking: a.lacking, Calibrating: a.calibrating, By: a.by})
 	if err != nil {
 		return nil, options, misused(fmt.Errorf("%s: %w", model, err))
 	}
@@ -117,6 +118,9 @@ func (p *program) tellCounts(file *apply.File) {
 	}
 	if counts.Momentless > 0 {
 		p.warn("mean or sd of %s is beyond all numbers, so little is known there: these cells are empty, and lower and upper hold; correct the rows, or fit under a stated prior variance, as --prior 'normal(variance=1)'", counted(counts.Momentless, "row"))
+	}
+	if counts.DrawnGroups > 0 {
+		p.warn("%s not seen in training, or missing, drawn from the law of the groups", counted(counts.DrawnGroups, "value")+" of groups")
 	}
 	switch unseen := counted(counts.UnseenLevels, "category value"); {
 	case counts.UnseenLevels == 0:

@@ -23,6 +23,7 @@ type predictFlags struct {
 	scoreFlags
 	interval float64
 	original bool
+	groups   []string
 	apply.Answers
 	keep   []string
 	output string
@@ -49,6 +50,7 @@ The target is predicted as the formula has it: log(price) for "log(price) ~ .".
 	flags.register(cmd)
 	f := cmd.Flags()
 	f.Float64Var(&flags.interval, "interval", 0.9, "probability of the interval from lower to upper")
+	f.StringSliceVar(&flags.groups, "groups", nil, "terms of groups whose effects are predicted, by their names or their groups, such as school,'(1 | teacher)'; none leaves all out, so that rows are those of typical groups (default: all)")
 	f.BoolVar(&flags.original, "original", false, "predict the target's own column, price of log(price), with its median")
 	f.BoolVar(&flags.Mean, "mean-interval", false, "add mean_lower and mean_upper, the interval of the mean, E y, which is narrower than that of y")
 	f.BoolVar(&flags.Latent, "latent", false, "add f_mean and f_sd, of the latent value before the link")
@@ -90,7 +92,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if flags.Density {
 		targets = score.UseTargets
 	}
-	file, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, interval: flags.interval, original: flags.original, lacking: true, keep: flags.keep, live: live})
+	file, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: targets, interval: flags.interval, original: flags.original, groups: flags.groups, lacking: true, keep: flags.keep, live: live})
 	if err != nil {
 		return err
 	}

@@ -538,6 +538,8 @@ func commandSubjects() []relation.Subject {
 		{Name: "evaluate left out", Job: job("evaluate", "count", "negbinomial", "normal", svi, "--loo")},
 		{Name: "evaluate by refits", Job: job("evaluate", "y", "gaussian", "normal", exact, "--cv", "3", "--group", "city")},
 		{Name: "inspect", Job: job("inspect", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
+		{Name: "inspect groups", Job: job("inspect", "y", "gaussian", "normal", exact, "--block", "(1|city)")},
+		{Name: "predict without groups", Job: job("predict", "y", "gaussian", "normal", exact, "--groups", "none")},
 		{Name: "draws", Job: job("draws", "y", "gaussian", "normal", exact, "-n", "4")},
 		{Name: "calibrate", Job: job("calibrate", "y", "gaussian", "normal", exact)},
 		{Name: "effects", Job: job("effects", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
@@ -574,6 +576,8 @@ func commandSubjects() []relation.Subject {
 			s.Not = []string{"weights = copies"} // copies of a row are left out together
 		case "evaluate trials":
 			s.Not = []string{"trials"} // whose relation is that of scored rows
+		case "inspect groups", "predict without groups":
+			j.Options.Formula = "y ~ x + z + (1 | city)"
 		case "select":
 			j.Options.Formula += " + u"
 		case "calibrate":
@@ -613,6 +617,10 @@ func allBut(names ...string) (others []string) {
 var commandExempt = []relation.Exempt{
 	{Relation: "weights = copies", Subject: "*stream", Reason: "an online learner takes a row of weight 2 in one step, and its copies in two"},
 	{Relation: "order of rows", Subject: "*stream", Reason: "an online learner is where the order of rows has brought it"},
+	{Relation: "weight*", Subject: "inspect groups", Place: "groups.*rows", Reason: "rows are counted as they stand"},
+	{Relation: "precision = copies", Subject: "inspect groups", Place: "groups.*rows", Reason: "rows are counted as they stand"},
+	{Relation: "unit of precision", Subject: "inspect groups", Place: "groups.*icc", Reason: "the share of groups is that beside the noise of a row of precision 1"},
+	{Relation: "unit of precision", Subject: "inspect groups", Place: "r2_*", Reason: "R² is that of rows of precision 1"},
 	{Relation: "offset", Subject: "*stream", Reason: "an online learner's intercept has a prior, and a mean of the offset is not taken from it"},
 	{Relation: "*column*", Subject: "stream", Place: "weight_coverage", Reason: "the coverage of a stream's weights is by draws"},
 	{Relation: "resume*", Subject: "stream", Place: "name_bytes", Reason: "name_bytes is memory that is held, which grows by doubling"},
