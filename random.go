@@ -37,7 +37,7 @@ const (
 	ExplainedDraws   Purpose = "explained" // f of all rows; 0. Noise; 1
 	NullCheck        Purpose = "null"      // permuted targets; the permutation
 	PredictSamples   Purpose = "predict"   // draws of y; the row
-	CalibrationDraws Purpose = "calibrate" // places of discrete targets in their probability; the row
+	CalibrationDraws Purpose = "calibrate" // places of discrete targets in their probability; the row, and behind 1<<40 that of an evaluation
 	CriticismDraws   Purpose = "criticism" // replicated targets; the row
 	LeftOutDraws     Purpose = "left out"  // parameters of a family and f, for rows that are left out; the axis
 	EffectDraws      Purpose = "effects"   // weights; twice the member, and behind it draws

@@ -56,8 +56,6 @@ func Calibrate(ctx context.Context, fitted *credence.Fitted, rows credence.Sourc
 func (c *Calibration) Add(rows *Rows) error {
 	n, s := rows.Len(), c.scorer
 	list := make([]calibration.Row, n)
-	l, ok := s.fitted.Members[0].Model.Likelihood.(likelihood.Supported)
-	discrete := ok && l.Discrete()
 	rows.Each(func(i int) {
 		if rows.texts != nil {
 			list[i].Group = rows.texts[i]
@@ -67,7 +65,7 @@ func (c *Calibration) Add(rows *Rows) error {
 			list[i].One = rows.batch.Target[i] == 1
 			return
 		}
-		list[i].Score = rows.normalScore(i, discrete, credence.Rand(s.fitted.Recipe.Seed, credence.CalibrationDraws, uint64(rows.SourceRow(i))))
+		list[i].Score = rows.normalScore(i, credence.Rand(s.fitted.Recipe.Seed, credence.CalibrationDraws, uint64(rows.SourceRow(i))))
 	})
 	for len(c.inputs) < rows.batch.X.Cols {
 		c.inputs = append(c.inputs, 0)
@@ -186,31 +184,60 @@ func (r *Rows) readGroups() error {
 // how far out a target is where it rounds to 1, or was integrated to 1e-9.
 const farScore, nearScore = 5, 4
 
-// ends are the quantiles of row i at a far score and how much farther out another unit of it is.
+// ends returns how far out in row i a target is at a far score of a sign, and how much farther another unit of the score is. A
+// discrete target y lies from y − 1 to y.
 func (r *Rows) ends(i int, sign float64) (far, step float64) {
 	var at [2]float64
 	r.dist.Quantiles(at[:], i, []float64{special.NormalCDF(sign * nearScore), special.NormalCDF(sign * farScore)})
-	least := 1e-9 * math.Abs(at[1])
-	if l, ok := r.scorer.fitted.Members[0].Model.Likelihood.(likelihood.Supported); ok && l.Discrete() {
-		least = 1
+	far, step = at[1], math.Max(math.Abs(at[1]-at[0]), 1e-9*math.Abs(at[1]))
+	if r.scorer.Discrete() {
+		step = math.Max(step, 1)
+		if sign < 0 {
+			far--
+		}
 	}
-	return at[1], math.Max(math.Abs(at[1]-at[0]), least)
+	return far, step
 }
 
-// normalScore returns the normal score of the target of row i, at a random place in the probability of a discrete one.
-func (r *Rows) normalScore(i int, discrete bool, rng *rand.Rand) float64 {
-	below, upTo := r.modelTransform(i, discrete)
-	v := rng.Float64()
-	z := special.NormalQuantile(below + v*(upTo-below))
+// support returns the least and the largest target of row i.
+func (r *Rows) support(i int) (lower, upper float64) {
+	if l, ok := r.batch.LikelihoodOf(r.scorer.fitted.Members[0].Model.Likelihood, i).(likelihood.Supported); ok {
+		return l.Support()
+	}
+	return math.Inf(-1), math.Inf(1)
+}
+
+// scoreAt returns the normal score of row i where the model's distribution function is u, as it is at y.
+func (r *Rows) scoreAt(i int, u, y float64) float64 {
+	z := special.NormalQuantile(math.Max(0, math.Min(u, 1)))
 	if math.Abs(z) <= farScore || z != z {
 		return z
 	}
-	sign, y := math.Copysign(1, z), r.batch.Target[i]
-	far, step := r.ends(i, sign)
-	if discrete {
-		y -= sign * (1 - v)
+	sign := math.Copysign(1, z)
+	if lower, upper := r.support(i); y <= lower-1 || y >= upper {
+		return math.Inf(int(sign))
 	}
+	far, step := r.ends(i, sign)
 	return sign * math.Max(farScore, farScore+sign*(y-far)/step)
+}
+
+// normalScore returns the normal score of the target of row i, at a random place in the probability of a discrete one.
+func (r *Rows) normalScore(i int, rng *rand.Rand) float64 {
+	discrete, y := r.scorer.Discrete(), r.batch.Target[i]
+	below, upTo := r.modelTransform(i, discrete)
+	if !discrete {
+		return r.scoreAt(i, upTo, y)
+	}
+	v := rng.Float64()
+	return r.scoreAt(i, below+v*(upTo-below), y-1+v)
+}
+
+// placed returns the calibrated transform of the discrete target of row i at a random place in the probability that the model gives it, as rows
+// of the calibration are placed: it is even where they are alike. Places that are even in the calibrated probability of the target are not, where
+// that is another in some rows of the target than in others.
+func (r *Rows) placed(i int) float64 {
+	rng := credence.Rand(r.scorer.fitted.Recipe.Seed, credence.CalibrationDraws, uint64(r.SourceRow(i))|1<<40)
+	return r.scorer.fitted.Calibration.Probability(r.groupOf(i), r.normalScore(i, rng))
 }
 
 // atScores stores in dst the quantiles of the model in row i at normal scores.
@@ -228,13 +255,11 @@ func (r *Rows) atScores(dst []float64, i int, scores []float64) {
 		sign := math.Copysign(1, z)
 		far, step := r.ends(i, sign)
 		dst[k] = far + sign*(math.Abs(z)-farScore)*step
-		if l, ok := r.batch.LikelihoodOf(r.scorer.fitted.Members[0].Model.Likelihood, i).(likelihood.Supported); ok {
-			lower, upper := l.Support()
-			if l.Discrete() {
-				dst[k] = sign * math.Ceil(sign*dst[k])
-			}
-			dst[k] = math.Max(lower, math.Min(dst[k], upper))
+		if r.scorer.Discrete() {
+			dst[k] = math.Ceil(dst[k])
 		}
+		lower, upper := r.support(i)
+		dst[k] = math.Max(lower, math.Min(dst[k], upper))
 	}
 }
 
@@ -253,10 +278,10 @@ func (r *Rows) quantiles(dst []float64, i int, probabilities []float64) {
 	r.atScores(dst, i, scores)
 }
 
-// calibrated returns the calibrated probability up to what the model gives the probability u in row i.
-func (r *Rows) calibrated(i int, u float64) float64 {
+// calibrated returns the calibrated probability up to y in row i, where the model's is u.
+func (r *Rows) calibrated(i int, u, y float64) float64 {
 	if c := r.scorer.fitted.Calibration; c != nil && !c.Classes {
-		return c.Probability(r.groupOf(i), special.NormalQuantile(math.Max(0, math.Min(u, 1))))
+		return c.Probability(r.groupOf(i), r.scoreAt(i, u, y))
 	}
 	return u
 }

@@ -31,7 +31,7 @@ func drawSample(n int, seed uint64) (s sample) {
 		x, k := rng.NormFloat64(), rng.IntN(3)
 		s.x, s.g = append(s.x, x), append(s.g, []string{"a", "b", "c"}[k])
 		s.y = append(s.y, 1+x+float64(1+k)*rng.NormFloat64())
-		s.count = append(s.count, math.Floor(math.Exp(1+0.3*x+0.4*float64(k)*rng.NormFloat64())+rng.Float64()))
+		s.count = append(s.count, math.Floor(math.Exp(1+0.3*x+0.9*float64(k)*rng.NormFloat64())+rng.Float64()))
 		s.grade = append(s.grade, math.Round(min(3, max(0, 1.5+x/2+float64(k)*rng.NormFloat64()/2))))
 		b := 0.0
 		if rng.Float64() < 1/(1+math.Exp(1-2*x*x)) {
@@ -187,6 +187,72 @@ func TestCalibrateFamilies(t *testing.T) {
 	}
 }
 
+// The transform of counts is a distribution function however far out they are: that of a count begins where that of the one before ends, it goes from 0 to 1, and
+// quantiles and draws are its own.
+func TestCalibrateCounts(t *testing.T) {
+	train, held := drawSample(300, 1), drawSample(300, 2)
+	for i := range held.count { // a tenth is far above, and a tenth is 0
+		train.count[i] += 20
+		switch held.count[i] += 20; i % 10 {
+		case 0:
+			held.count[i] *= 20
+		case 1:
+			held.count[i] = 0
+		}
+	}
+	model := fitted(t, train.source(t), fit.Options{Formula: "count ~ x", Family: "poisson"})
+	calibrated := must.Value(score.Calibrate(t.Context(), model, held.source(t), ""))(t)
+	rows := drawSample(1200, 3)
+	for i := range rows.count {
+		rows.x[i], rows.count[i] = 0.5, float64(i)
+	}
+	const draws = 20_000
+	var upTo, drawn []float64
+	before := 0.0
+	rows.visit(t, calibrated, score.Options{}, func(r *score.Rows, i int) {
+		below, to := r.PIT(i)
+		if !near(below, before) || to < below {
+			t.Fatalf("count %d has the transform %v to %v, and that before ends at %v", r.First()+i, below, to, before)
+		}
+		if before, upTo = to, append(upTo, to); r.First()+i > 0 {
+			return
+		}
+		if below != 0 {
+			t.Errorf("below 0 is %v", below)
+		}
+		drawn = make([]float64, len(rows.count))
+		rng := rand.New(rand.NewPCG(8, 8))
+		for range draws {
+			if y := must.Value(r.Sample(i, rng))(t); int(y) < len(drawn) {
+				drawn[int(y)]++
+			}
+		}
+		p := []float64{0.02, 0.05, 0.2, 0.5, 0.8, 0.95, 0.98}
+		ends := make([]float64, len(p))
+		r.Quantiles(ends, i, p)
+		rows.g = nil
+		for _, q := range ends {
+			rows.g = append(rows.g, fmt.Sprint(q))
+		}
+	})
+	if before < 0.99 {
+		t.Errorf("up to 1,199 is %v", before)
+	}
+	for k, p := range []float64{0.02, 0.05, 0.2, 0.5, 0.8, 0.95, 0.98} {
+		var got int
+		fmt.Sscan(rows.g[k], &got)
+		if upTo[got] < p-1./301 || got > 0 && upTo[got-1] >= p+1./301 { // quantiles are of whole ranks
+			t.Errorf("the quantile at %v is %d, up to which is %v", p, got, upTo[got])
+		}
+	}
+	sum := 0.0
+	for y, count := range drawn {
+		if sum += count; math.Abs(sum/draws-upTo[y]) > 4.5*math.Sqrt(0.25/draws) {
+			t.Fatalf("%v of the draws are up to %d, want %v", sum/draws, y, upTo[y])
+		}
+	}
+}
+
 // Under a model that is true, where classes of two kinds of rows have one probability each, a calibrated probability is their share, between its bounds.
 func TestCalibrateClasses(t *testing.T) {
 	held := drawSample(400, 5)
@@ -253,6 +319,14 @@ func TestCalibrateRefuses(t *testing.T) {
 	again := must.Value(score.Calibrate(t.Context(), calibrated, held.source(t), "g"))(t)
 	if fmt.Sprint(again.Calibration) != fmt.Sprint(calibrated.Calibration) {
 		t.Error("a calibrated model is calibrated on top")
+	}
+	counted := 0
+	for _, b := range held.b {
+		counted += int(b)
+	}
+	weighted := must.Value(score.Calibrate(t.Context(), fitted(t, train.source(t), fit.Options{Formula: "y ~ x + weight(b)"}), held.source(t), ""))(t)
+	if weighted.Calibration.Rows != counted {
+		t.Errorf("%d rows calibrate, and %d have a weight", weighted.Calibration.Rows, counted)
 	}
 	other := *class
 	other.Calibration = calibrated.Calibration

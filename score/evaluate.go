@@ -128,7 +128,10 @@ func (e *Evaluation) Add(rows *Rows) error {
 	rows.Each(func(i int) {
 		mean[i], _ = rows.Moments(i)
 		logDensity[i] = rows.LogDensity(i, rows.Target(i))
-		below[i], upTo[i] = rows.transform(i, e.discrete)
+		if below[i], upTo[i] = rows.transform(i, e.discrete); e.discrete && !rows.scorer.binary && rows.scorer.fitted.Calibration != nil {
+			below[i] = rows.placed(i)
+			upTo[i] = below[i]
+		}
 		own := bounds[i*len(tails) : (i+1)*len(tails)]
 		if rows.Quantiles(own, i, tails); e.classification != nil {
 			chance[i], _, _ = rows.chance(i)

@@ -189,7 +189,7 @@ func (r *Rows) moments(i int) (mean, variance float64) {
 		}
 		return mean, variance
 	}
-	probability := r.gradeProbabilities(make([]float64, 0, len(grades)), i, func(_ int, u float64) float64 { return u })
+	probability := r.gradeProbabilities(make([]float64, 0, len(grades)), i, func(_ int, u, _ float64) float64 { return u })
 	for k, grade := range grades {
 		mean += probability[k] * grade
 	}
@@ -209,12 +209,12 @@ func (r *Rows) Probabilities(dst []float64, i int) []float64 {
 }
 
 // gradeProbabilities appends those of the grades in row i, of a distribution function that is made of the model's.
-func (r *Rows) gradeProbabilities(dst []float64, i int, of func(i int, u float64) float64) []float64 {
+func (r *Rows) gradeProbabilities(dst []float64, i int, of func(i int, u, y float64) float64) []float64 {
 	below := 0.0
 	for k := range r.scorer.grades {
 		upTo := 1.0
 		if k < len(r.scorer.grades)-1 {
-			upTo = of(i, r.dist.CDF(i, float64(k)))
+			upTo = of(i, r.dist.CDF(i, float64(k)), float64(k))
 		}
 		dst, below = append(dst, upTo-below), upTo
 	}
@@ -274,8 +274,12 @@ func (r *Rows) transform(i int, discrete bool) (below, upTo float64) {
 			return 0, 1 - one
 		}
 	}
-	below, upTo = r.modelTransform(i, discrete)
-	return r.calibrated(i, below), r.calibrated(i, upTo)
+	y := r.batch.Target[i]
+	if below, upTo = r.modelTransform(i, discrete); !discrete {
+		below = r.calibrated(i, below, y)
+		return below, below
+	}
+	return r.calibrated(i, below, y-1), r.calibrated(i, upTo, y)
 }
 
 // modelTransform is transform without calibration.

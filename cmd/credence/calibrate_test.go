@@ -82,6 +82,14 @@ func TestCalibrateCommand(t *testing.T) {
 	if out := must(t, "inspect", by); !strings.Contains(out, "calibrated by ") || !strings.Contains(out, "of region 12, of which 90 % intervals of the model hold") {
 		t.Errorf("%q", out)
 	}
+	header, rest, _ = strings.Cut(uneven(900, 2), "\n")
+	gaps := file(t, "gaps.csv", header+"\n12,,5,1,0\n"+rest) // a row that is left out
+	must(t, "fit", train, "--formula", "y ~ x", "--missing", "drop", "-o", model+"3")
+	must(t, "calibrate", model+"3", held, "--by", "region", "-o", whole+"3")
+	left := must(t, "calibrate", model+"3", gaps, "--by", "region", "-o", whole+"4", "-q") + must(t, "predict", whole+"4", test, "-q")
+	if left != must(t, "predict", whole+"3", test, "-q") {
+		t.Error("a row that lacks a value moves the others to other groups")
+	}
 	class, probability := filepath.Join(folder, "b.safetensors"), filepath.Join(folder, "p.safetensors")
 	must(t, "fit", train, "--formula", "b ~ x", "-o", class)
 	must(t, "calibrate", class, held, "-o", probability)

@@ -114,7 +114,7 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"unknown command of a command", exitMisuse, `unknown command "rnak": did you mean rank?`, []string{"active", "rnak"}},
 		{"help of no command", exitMisuse, `unknown command "evalute": did you mean evaluate?`, []string{"help", "evalute"}},
 		{"flag of a later command", exitMisuse, "the command report is not in this version: fit, evaluate and inspect print", []string{"report", "gone.safetensors", "-o", "f.html"}},
-		{"command of a later version", exitMisuse, "the command calibrate is not in this version: evaluate says how many targets", []string{"calibrate", "gone.safetensors"}},
+		{"command of a later version", exitMisuse, "the command report is not in this version: fit, evaluate and inspect print", []string{"report", "gone.safetensors"}},
 		{"Arrow", exitMisuse, "Arrow files are not read: write Parquet or CSV", []string{"fit", "gone", "--format", "arrow"}},
 		{"engine that another prior needs", exitMisuse, "use --prior spikeslab, or --engine exact or svi or laplace or convex", []string{"fit", "gone.csv", "--engine", "ep", "--prior", "normal"}},
 		{"prior of another engine", exitMisuse, "use --prior normal, or --engine convex", []string{"fit", "gone.csv", "--engine", "exact", "--prior", "laplace"}},

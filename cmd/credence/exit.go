@@ -79,7 +79,7 @@ func report(w io.Writer, err error) {
 }
 
 // packages are those beside engines whose errors begin with their name, which tells users nothing.
-var packages = []string{"active", "arrow", "atomicfile", "checkpoint", "credence", "criticism", "dataset", "effect", "feature", "fit", "formula", "frame", "hyper", "keyed", "learn",
+var packages = []string{"active", "arrow", "atomicfile", "calibration", "checkpoint", "credence", "criticism", "dataset", "effect", "feature", "fit", "formula", "frame", "hyper", "keyed", "learn",
 	"likelihood", "look", "metric", "modelfile", "online", "plot", "posterior", "predict", "prior", "rowcache", "safetensors", "score",
 	"selection", "spec", "stream", "table", "text"}
 

@@ -17,8 +17,7 @@ import (
 
 // later are commands that this version does not have, with what does most of their work meanwhile.
 var later = map[string]string{
-	"calibrate": "evaluate says how many targets the intervals cover",
-	"report":    "fit, evaluate and inspect print what there is to report",
+	"report": "fit, evaluate and inspect print what there is to report",
 }
 
 // laterCommands refuse, whatever the flags.
