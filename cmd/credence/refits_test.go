@@ -205,6 +205,27 @@ func TestRefitsReadAsTheModel(t *testing.T) {
 	}
 }
 
+// TestRefitsShareFolds: models of classes and of numbers leave out the same rows, those of the first; groups of one row each are rows, whose standard
+// error is that of rows but for the mean that is estimated.
+func TestRefitsShareFolds(t *testing.T) {
+	rows, _, _, _, _ := visits(60)
+	for i := range rows {
+		rows[i] += fmt.Sprintf(",r%d", i)
+	}
+	data := file(t, "visits.csv", strings.TrimSpace(visitsHeader)+",row\n"+strings.Join(rows, "\n")+"\n")
+	classes, numbers := fitted(t, data, "-f", "b ~ x + z", "--family", "bernoulli", "--engine", "laplace"), fitted(t, data, "-f", "b ~ x + z", "--family", "gaussian")
+	alone := decode(t, must(t, "evaluate", classes, data, "--cv", "6", "--json"))
+	models := compared(t, classes, numbers, data, "--cv", "6")
+	if got, want := number(t, models[0], "nlpd"), number(t, alone, "nlpd"); math.Abs(got-want) > 1e-12 || number(t, models[1], "rmse") == number(t, models[0], "rmse") {
+		t.Errorf("nlpd %v beside %v: %v", got, want, models)
+	}
+	first := decode(t, must(t, "evaluate", numbers, data, "--cv", "6", "--json"))
+	each := decode(t, must(t, "evaluate", numbers, data, "--cv", "6", "--group", "row", "--json"))
+	if a, b := number(t, first, "nlpd_error")*math.Sqrt(60./59), number(t, each, "nlpd_error"); math.Abs(a-b) > 1e-12 || number(t, first, "nlpd") != number(t, each, "nlpd") {
+		t.Errorf("standard errors %v and %v", a, b)
+	}
+}
+
 // TestRefitsTellDroppedRows: rows that a model leaves out are told, and none of them is scored.
 func TestRefitsTellDroppedRows(t *testing.T) {
 	data := file(t, "holes.csv", strings.Replace(houses(40), "\n57,", "\n,", 1))
