@@ -193,6 +193,10 @@ type Report struct {
 	Details []string `json:"details,omitempty"`
 }
 
+// Heldout says whether prior variances were chosen by the log loss of rows that were left out: then the report has no evidence
+// that could be set beside that of another fit, and weights have no intervals.
+func (r *Report) Heldout() bool { return r.Hyperparameters == "heldout" }
+
 // Look is what the values of a target look like, by themselves: package criticism tells.
 type Look struct {
 	Like     string   `json:"like"`               // counts, grades, classes, shares, amounts or numbers

@@ -163,14 +163,6 @@ func list(texts []string) string {
 // number writes a number for people.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
-// quantile returns a quantile of sorted numbers, by R's type 7.
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	low := int(at)
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
-}
-
 // stepOf returns the size of a step, 1 by default.
 func stepOf(text string) float64 {
 	v, _ := strconv.ParseFloat(cmp.Or(text, "1"), 64)

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/score"
@@ -376,13 +377,13 @@ func (q *quantity) tellDraws(options *Options, wide float64) {
 	slices.Sort(sorted)
 	mean, sd := stat.MeanStdDev(sorted, nil)
 	tail := (1 - options.Interval) / 2
-	low, high := quantile(sorted, tail), quantile(sorted, 1-tail)
+	low, high := special.Quantile(sorted, tail), special.Quantile(sorted, 1-tail)
 	if wide > 0 {
 		low, high = mean-wide*sd, mean+wide*sd
 	}
 	error := sd / math.Sqrt(n)
 	if q.log { // of a median of normal draws
-		mean, error = quantile(sorted, 0.5), error*math.Sqrt(math.Pi/2)
+		mean, error = special.Quantile(sorted, 0.5), error*math.Sqrt(math.Pi/2)
 	}
 	below, _ := slices.BinarySearch(sorted, 0)
 	direction := max(float64(below), n-float64(below)) / n
@@ -411,7 +412,7 @@ func (r *runner) together(quantities []*quantity) (float64, error) {
 		}
 	}
 	slices.Sort(most)
-	return quantile(most, r.options.Interval), nil
+	return special.Quantile(most, r.options.Interval), nil
 }
 
 // drawn gives every quantity its values under draws of the weights.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // plan is what is computed of the rows: in which states they are read, what is summed of each, and what is told of the sums.
@@ -260,7 +261,7 @@ func (p *planner) step(c *column) error {
 	}
 	switch text {
 	case IQR:
-		add("Q3 - Q1", c.set(quantile(values, .75), false), c.set(quantile(values, .25), false))
+		add("Q3 - Q1", c.set(special.Quantile(values, .75), false), c.set(special.Quantile(values, .25), false))
 	case MinMax:
 		ends := c.ends
 		if len(values) > 1 {

@@ -7,13 +7,12 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
-	"github.com/credence-ml/credence/internal/hyper"
 )
 
 // hasEvidence says whether the engine of s gives a log evidence, an estimate or a bound of it.
 func (s *Scores) hasEvidence() bool {
 	r := &s.fitted.Report
-	return r.Hyperparameters != string(hyper.Heldout) && cmp.Or(r.Evidence, r.EvidenceMode, r.ELBO, r.ELBOMode, r.EvidenceEstimate, r.EvidenceBound) != nil
+	return !r.Heldout() && cmp.Or(r.Evidence, r.EvidenceMode, r.ELBO, r.ELBOMode, r.EvidenceEstimate, r.EvidenceBound) != nil
 }
 
 // setEvidence gives the comparison the log evidence of s, an estimate or its bound, and says why it cannot be set
@@ -22,7 +21,7 @@ func (s *Scores) hasEvidence() bool {
 // does not.
 func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warnings []string) {
 	report, firstReport := &s.fitted.Report, &first.fitted.Report
-	if report.Hyperparameters == string(hyper.Heldout) {
+	if report.Heldout() {
 		return []string{fmt.Sprintf("%s has no evidence, since its prior variances were chosen by rows that were left out: compare densities, of rows that no model was fitted to", s.Name)}
 	}
 	if !s.hasEvidence() {

@@ -2,7 +2,6 @@ package score
 
 import (
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/hyper"
 )
 
 // leastCoverage is the share of the weights that 90 % intervals hold from which on they are told.
@@ -14,7 +13,7 @@ func Intervals(report *credence.Report) (told bool, why string) {
 	if c := report.WeightCoverage; c != nil && *c < leastCoverage {
 		return false, "weights to rank features by, and no estimates: their intervals are too narrow and are not shown; credence select has intervals"
 	}
-	if report.Hyperparameters == string(hyper.Heldout) {
+	if report.Heldout() {
 		return false, "prior variances are those that predict left-out rows best, averaged over those that do so about as well: weights have no intervals then, predictions have"
 	}
 	return true, ""

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/posterior"
@@ -46,7 +44,7 @@ func (r *Rows) MeanIntervals() (lower, upper []float64, err error) {
 			r.drawn.expect(r, i, of, of)
 			slices.Sort(of)
 			for k, p := range [2]float64{tail, 1 - tail} {
-				ends[k] = stat.Quantile(p, stat.LinInterp, of, nil)
+				ends[k] = special.Quantile(of, p)
 			}
 		default:
 			r.dist.MeanQuantiles(ends[:], i, []float64{tail, 1 - tail}, s.back == nil, s.Expected)

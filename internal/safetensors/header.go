@@ -1,11 +1,11 @@
 package safetensors
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -84,9 +84,10 @@ func (h *header) check(dataBytes int64) error {
 		}
 	}
 	byPlace := slices.Clone(h.tensors)
-	slices.SortStableFunc(byPlace, func(a, b Info) int {
+	sort.SliceStable(byPlace, func(i, j int) bool {
+		a, b := &byPlace[i], &byPlace[j]
 		// An empty tensor stands before the one that starts there.
-		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
+		return a.begin < b.begin || a.begin == b.begin && a.end < b.end
 	})
 	var filled int64
 	for _, t := range byPlace {
@@ -111,7 +112,7 @@ func (h *header) check(dataBytes int64) error {
 // indices in the order of the data: decreasing element size, then name. Sizes
 // divide each other, so every tensor starts at a multiple of its element size.
 func (h *header) layOut() ([]int, error) {
-	slices.SortFunc(h.tensors, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	h.sort()
 	order := make([]int, len(h.tensors))
 	for i := range order {
 		order[i] = i
@@ -176,6 +177,12 @@ func (h *header) encode() ([]byte, error) {
 	}
 	binary.LittleEndian.PutUint64(out, uint64(length))
 	return out, nil
+}
+
+// sort puts tensors in the order of their names. Package sort has its code once for all types, package slices once for each: every
+// program that scores holds this.
+func (h *header) sort() {
+	sort.Slice(h.tensors, func(i, j int) bool { return h.tensors[i].Name < h.tensors[j].Name })
 }
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

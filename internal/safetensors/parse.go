@@ -3,7 +3,6 @@ package safetensors
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -48,7 +47,7 @@ func parseHeader(text []byte) (*header, error) {
 			return nil, fmt.Errorf("header byte %d: only spaces may follow the JSON object", p.at)
 		}
 	}
-	slices.SortFunc(h.tensors, func(a, b Info) int { return strings.Compare(a.Name, b.Name) })
+	h.sort()
 	return h, nil
 }
 

@@ -16,3 +16,11 @@ func QuantileSkewness(values []float64) float64 {
 	}
 	return (high - middle - (middle - low)) / (high - low)
 }
+
+// Quantile returns the quantile of p in [0, 1] of one or more sorted numbers, by R's type 7 (Hyndman and Fan 1996).
+func Quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	low := int(at)
+	high := min(low+1, len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+}
