@@ -194,34 +194,20 @@ func (d *doubling) evidence(ctx context.Context, features *feature.Set, drawn []
 	return evidence(&fitted.Report), nil
 }
 
-// someRows are rows in memory.
-type someRows struct{ all credence.Batch }
-
-// Rows implements [credence.Data].
-func (s *someRows) Rows() int { return s.all.Rows() }
-
-// Read implements [credence.Data].
-func (s *someRows) Read(dst *credence.Batch, first, count int) error {
-	*dst = credence.Batch{First: first, X: dst.X, Sparse: dst.Sparse}
-	dst.X.Rows = 0
-	dst.Append(&s.all, first, count)
-	return nil
-}
-
 // some reads about limit evenly spread rows into memory.
-func (p *Prepared) some(ctx context.Context, limit int) (*someRows, error) {
+func (p *Prepared) some(ctx context.Context, limit int) (*problem.Memory, error) {
 	const run = 8 // neighbouring rows
 	all, err := problem.Open(p.entry.Name, p.model, p.data, problem.AllRoles)
 	if err != nil {
 		return nil, err
 	}
-	rows, s := all.Sample(limit, run), &someRows{}
+	rows, s := all.Sample(limit, run), &problem.Memory{}
 	for k := range rows.Blocks() {
 		b, err := rows.Block(ctx, k)
 		if err != nil {
 			return nil, err
 		}
-		s.all.Append(b, 0, b.Rows())
+		s.All.Append(b, 0, b.Rows())
 	}
 	return s, nil
 }

@@ -18,6 +18,12 @@ import (
 // returns ctx.Err() between two blocks of rows once ctx is done.
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
 	run := &fit{Engine: e, data: data, total: data.Rows()}
+	if e.tuned { // which reads the rows again and again
+		var err error
+		if run.data, err = problem.Merge(ctx, "exact", e.model, data); err != nil {
+			return nil, err
+		}
+	}
 	run.ws = credence.NewWorkspace(e.config.Threads)
 	if err := run.learn(ctx); err != nil {
 		return nil, err

@@ -26,7 +26,8 @@
 // With fewer rows than half the weights, a full covariance is that of as many weights as rows, in n²d operations and n·d numbers:
 // what no row says keeps its prior. Hyper-parameters are then integrated over while rows are up to problem.FullWeights.
 //
-// Otherwise none holds n×d: rows are streamed, and kept only up to 128 MB. Kept sparse rows are packed for newton: equal
+// Otherwise none holds n×d: rows are streamed, and kept only up to 128 MB. Rows that are equal are one before there are features
+// (problem.Merge of infer), and kept sparse rows are packed for newton: equal
 // ones are one with their weight, and sorted ones share what is made of their first entries.
 //
 // Config.Approximation = Laplace gives the Laplace approximation in place of the bound: newton with

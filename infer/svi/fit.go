@@ -10,6 +10,8 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/infer/svi/tune"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -30,14 +32,29 @@ type fit struct {
 	fingerprint string
 }
 
+// merge makes equal rows one where all of them are read again and again. Rows that are left out are dealt by themselves.
+func (e *Engine) merge(ctx context.Context, data credence.Data) (credence.Data, error) {
+	_, learned := base.LearnedHypers(e.model.Features)
+	_, gaussian := e.likelihood.(likelihood.Gaussian) // whose rows are added up once where features stay
+	if e.config.Covariance != Full || e.config.Hyper == hyper.Heldout || gaussian && len(learned) == 0 {
+		return data, nil
+	}
+	return base.Merge(ctx, e.config.name(), e.model, data)
+}
+
 // Fit implements [credence.Engine].
 func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
-	r, err := e.newFit(data)
+	merged, err := e.merge(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.newFit(merged)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Workspace.Pool().Hold()()
 	r.report = r.Data.Report()
+	r.report.Rows = data.Rows()
 	if err := r.reduce(ctx, !e.hyperStated); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ import (
 	"github.com/credence-ml/credence/infer/gibbs"
 	"github.com/credence-ml/credence/infer/laplace"
 	"github.com/credence-ml/credence/infer/penalised"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/sep"
 	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/learn"
@@ -64,8 +65,8 @@ var doors = map[string]any{
 	"penalised.New": penalised.New, "sep.New": sep.New, "svi.New": svi.New, "convex.Solve": convex.Solve,
 	"convex.Supports": convex.Supports, "ep.Supports": ep.Supports, "gibbs.Supports": gibbs.Supports, "laplace.Supports": laplace.Supports,
 	"penalised.Supports": penalised.Supports, "sep.Supports": sep.Supports,
-	"linop.Conjugate": linop.Conjugate,
-	"modelfile.Read":  modelfile.Read, "modelfile.Save": modelfile.Save, "modelfile.SaveWith": modelfile.SaveWith, "modelfile.Write": modelfile.Write,
+	"linop.Conjugate": linop.Conjugate, "problem.Merge": problem.Merge,
+	"modelfile.Read": modelfile.Read, "modelfile.Save": modelfile.Save, "modelfile.SaveWith": modelfile.SaveWith, "modelfile.Write": modelfile.Write,
 	"score.Bind": score.Bind[any], "score.Compare": score.Compare, "score.Evaluate": score.Evaluate, "score.LeaveOneOut": score.LeaveOneOut, "score.New": score.New, "score.Row": score.Row, "score.Terms": score.Terms,
 	"table.ColumnsOf": table.ColumnsOf, "table.ReadProducts": table.ReadProducts, "table.SQL": table.SQL, "table.Structs": table.Structs,
 	"metric.ProgressiveOf": metric.ProgressiveOf, "credence.Require": credence.Require[credence.Likelihood],

@@ -96,11 +96,8 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 		return n.passSums(ctx, rows, s, m, factor, g, p)
 	}
 	packed := rows.Packed()
-	switch {
-	case packed == nil || s.Beta != nil:
+	if packed == nil || s.Beta != nil {
 		return n.passBlocks(ctx, rows, s, m, factor, f)
-	case packed.Order == nil:
-		return n.passBlocks(ctx, packed, s, m, factor, f)
 	}
 	if n.packed == nil {
 		n.packed, n.lower = NewStatistics(d, p), make([]float64, d*d)

@@ -3,8 +3,6 @@ package problem
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -14,10 +12,9 @@ import (
 
 // Packed are the rows of a problem as passes over all of them read them best. Rows that are equal are one, with
 // the sum of their weights. Columns go from the most frequent to the rarest and rows are sorted, so that a row has its
-// first entries in common with the row before, and what is made of those is made once. Rows that are nearly dense
-// are dense and keep their order.
+// first entries in common with the row before, and what is made of those is made once.
 type Packed struct {
-	Order  []int // the weight that each column is; nil where columns are the weights
+	Order  []int // the weight that each column is
 	blocks []Block
 }
 
@@ -48,8 +45,8 @@ func NearlyDense(phi *credence.Design) bool {
 // Packed returns the packed rows, nil where there are none.
 func (t *Rows) Packed() *Packed { return t.packed }
 
-// Pack packs rows that are in memory with features that stay: those of an intercept at most and sparse columns, whose
-// order is then another, and those that are nearly dense where few of them differ.
+// Pack packs rows that are in memory with features that stay, of an intercept at most and sparse columns, whose order is then
+// another. Rows that are nearly dense stay: equal ones are one before there are features, see base.Merge.
 func (t *Rows) Pack() {
 	if t.Count() < fewestPacked || t.retain || t.moving || len(t.kept) == 0 {
 		return
@@ -61,13 +58,8 @@ func (t *Rows) Pack() {
 		}
 		sparse = sparse && b.Phi.Sparse.Cols > 0 && b.Phi.Dense.Cols <= 1
 	}
-	if d := t.problem.Dims; sparse && !NearlyDense(t.kept[0].Phi) {
-		t.packed = merge(t.kept, d)
-	} else {
-		t.packed = equal(t.kept, d)
-	}
-	if t.packed != nil {
-		t.kept = nil
+	if sparse && !NearlyDense(t.kept[0].Phi) {
+		t.packed, t.kept = merge(t.kept, t.problem.Dims), nil
 	}
 }
 
@@ -260,53 +252,4 @@ func (p *Packed) GiveUpper(dst, v []float64) {
 			dst[min(i, j)*d+max(i, j)] = v[c*d+k]
 		}
 	}
-}
-
-// mostDistinct is the share of rows that may differ for equal ones to be looked for on.
-const mostDistinct = 0.5
-
-// equal returns the rows that differ, with dense columns, in the order of their first places, each with the sum of the
-// weights of those equal to it; nil where more than a share of the first rows, or of any number of rows, differ.
-func equal(blocks []Block, d int) *Packed {
-	p, known, seen, row := &Packed{}, map[string]int{}, 0, make([]float64, d)
-	var key []byte
-	for _, b := range blocks {
-		for i := range b.Rows() {
-			key = key[:0]
-			number := func(v float64) { key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v)) }
-			clear(row)
-			b.Phi.Each(i, func(j int, v float64) { row[j] = v })
-			for _, v := range row {
-				number(v)
-			}
-			number(b.Target[i])
-			for _, own := range [][]float64{b.Offset, b.Precision, b.Trials} {
-				if own != nil {
-					number(own[i])
-				}
-			}
-			if at, found := known[string(key)]; found {
-				p.blocks[at/credence.BlockRows].Weight[at%credence.BlockRows] += b.WeightOf(i)
-				continue
-			}
-			known[string(key)] = len(known)
-			p.append(&b, i, row)
-		}
-		if seen += b.Rows(); seen >= fewestPacked && float64(len(known)) > mostDistinct*float64(seen) {
-			return nil
-		}
-	}
-	return p
-}
-
-// append adds row i of a block.
-func (p *Packed) append(b *Block, i int, row []float64) {
-	if n := len(p.blocks); n == 0 || p.blocks[n-1].Rows() == credence.BlockRows {
-		p.blocks = append(p.blocks, Block{Batch: new(credence.Batch), Phi: &credence.Design{Dense: linop.NewDense(0, len(row))}})
-	}
-	to := &p.blocks[len(p.blocks)-1]
-	dense := &to.Phi.Dense
-	dense.Data = append(dense.Data, row...)
-	dense.Rows++
-	to.take(b.Batch, i)
 }
