@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -124,7 +125,8 @@ func TestModelsAreBytesOfTheirRows(t *testing.T) {
 		}
 	}
 	named := 0
-	for name, command := range commands {
+	for k, name := range slices.Sorted(maps.Keys(commands)) {
+		command := commands[name]
 		t.Run(name, func(t *testing.T) {
 			model := func(paths []string) []byte {
 				out := filepath.Join(folder, "model")
@@ -142,8 +144,11 @@ func TestModelsAreBytesOfTheirRows(t *testing.T) {
 			if bytes.Contains(want, []byte("rows (rows ")) {
 				named++
 			}
-			for way, paths := range ways {
-				if !bytes.Equal(model(paths), want) {
+			for i, way := range slices.Sorted(maps.Keys(ways)) {
+				if (i+k)%3 != 0 && !hostileEverything() {
+					continue // every command by two ways, and every way by a third of the commands
+				}
+				if !bytes.Equal(model(ways[way]), want) {
 					t.Errorf("another model by %s", way)
 				}
 			}
