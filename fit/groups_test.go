@@ -73,7 +73,7 @@ func TestGroupsAreLevels(t *testing.T) {
 			mean, variance, prior := law(t, both[0], pair[0])
 			otherMean, otherVariance, other := law(t, both[1], pair[1])
 			if strings.Contains(c.groups, "/") { // of the combinations some are in no row, and have no weight
-				mean, variance, otherMean, otherVariance = mean[:1], variance[:1], otherMean[:1], otherVariance[:1]
+				mean, otherMean = mean[:1], otherMean[:1]
 				if math.Abs(mean[0]-otherMean[0]) > 1e-6*math.Sqrt(variance[0]) || math.Abs(prior/other-1) > 1e-6 {
 					t.Errorf("%s: %s has mean %v and prior variance %v, %v and %v", c.groups, pair[0], mean, prior, otherMean, other)
 				}
@@ -329,9 +329,11 @@ func TestPredictionsWithoutGroups(t *testing.T) {
 	bothMean, bothVariance := latent(nil, "new", "new") // whose effects have mean 0
 	near("mean of none", mean, bothMean)
 	near("variance of none", variance+g+h, bothVariance)
+	_, other := latent([]string{"none"}, "new", "new") // without the variance of the law
+	near("variance of none, of a new group", other, variance)
 	some, someVariance := latent([]string{"(1|g)"}, "a", "p")
-	other, otherVariance := latent(nil, "a", "new")
-	near("mean of g", some, other)
+	beside, otherVariance := latent(nil, "a", "new")
+	near("mean of g", some, beside)
 	near("variance of g", someVariance+h, otherVariance)
 	if same, _ := latent([]string{"g"}, "b", "q"); same == some {
 		t.Error("the effects of g are not in predictions that keep them")

@@ -1,0 +1,114 @@
+package feature
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
+)
+
+// grouped has inputs x, z (centred and scaled) and categories f of 2 levels and g of 3, in rows with every pair of f and g but the last.
+func grouped(t *testing.T, terms ...Term) (*Set, *credence.Batch) {
+	t.Helper()
+	in := withCategory(withCategory(numbers(2), "f", 2), "g", 3)
+	in.Dense[0].Center, in.Dense[0].Scale, in.Dense[1].Center, in.Dense[1].Scale = 3, 2, -1, 0.5
+	rows := &credence.Batch{X: linop.NewDense(6, 4)}
+	for i := range 6 {
+		copy(rows.X.Row(i), []float64{math.Sin(float64(i)), math.Cos(float64(i)), float64(i % 2), float64(i / 2)})
+	}
+	set, err := New(in, terms...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, rows
+}
+
+// Weights in the units of the data's own columns make the same f: of columns that are centred beside a constant, and of others that are not.
+func TestMultilevelOwnUnits(t *testing.T) {
+	for name, term := range map[string]*Multilevel{
+		"(1 + x + z | g)": {Name: "(1 + x + z | g)", Key: []int{3}, Columns: [][]int{nil, {0}, {1}}},
+		"(0 + x + z | g)": {Name: "(0 + x + z | g)", Key: []int{3}, Columns: [][]int{{0}, {1}}},
+		"(1 + x:f | g)":   {Name: "(1 + x:f | g)", Key: []int{3}, Columns: [][]int{nil, {0, 2}}},
+		"(0 + x:z | g)":   {Name: "(0 + x:z | g)", Key: []int{3}, Columns: [][]int{{0, 1}}},
+		"part":            {Name: "part", Key: []int{3}, Columns: [][]int{{0, 2}}, Part: 2},
+	} {
+		set, rows := grouped(t, term)
+		own, err := set.OwnUnits()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, mine := make([]float64, set.Weights()), make([]float64, len(own.Columns))
+		for j := range w {
+			w[j] = math.Cos(float64(3 * j))
+		}
+		own.Map.MulVec(mine, w)
+		var phi credence.Design
+		set.Transform(credence.NewWorkspace(1), &phi, rows)
+		for i := range rows.Rows() {
+			x := rows.X.Row(i)
+			data := map[string]float64{"": 1, "a": 3 + 2*x[0], "b": -1 + 0.5*x[1], "a:b": (3 + 2*x[0]) * (-1 + 0.5*x[1])}
+			for l := range 2 {
+				data["a:f="+set.inputs.Dense[2].Levels[l]] = 0
+				if int(x[2]) == l {
+					data["a:f="+set.inputs.Dense[2].Levels[l]] = data["a"]
+				}
+			}
+			f := 0.0
+			for j, c := range own.Columns {
+				for column, value := range data {
+					group := "g=" + set.inputs.Dense[3].Levels[int(x[3])]
+					if column != "" {
+						group = column + ":" + group
+					}
+					if c.Name == group {
+						f += mine[j] * value
+					}
+				}
+			}
+			if want := phi.RowDot(i, w); math.Abs(f-want) > 1e-12*math.Max(1, math.Abs(want)) {
+				t.Errorf("%s, row %d: f is %v by own weights, want %v", name, i, f, want)
+			}
+		}
+	}
+}
+
+// Only combinations of training have weights; of other rows the squares are the law's, and a term that is off has neither.
+func TestMultilevelRows(t *testing.T) {
+	term := &Multilevel{Name: "(0 + x | f:g)", Key: []int{2, 3}, Columns: [][]int{{0}}}
+	in := withCategory(withCategory(numbers(2), "f", 2), "g", 3)
+	_, rows := grouped(t, &Intercept{})
+	met, err := term.OfRows(&in, func(yield func(*credence.Batch, error) bool) {
+		few := *rows
+		few.X.Rows = 4
+		yield(&few, nil)
+	})
+	if err != nil || !slices.Equal(met.Met, []int32{0, 1, 3, 4}) {
+		t.Fatalf("%v, %v", met.Met, err)
+	}
+	set, rows := grouped(t, met)
+	if c := set.Covariances(); len(c) != 1 || c[0].Levels != 4 || c[0].Key != "f:g" || !slices.Equal(c[0].Columns, []string{"a"}) || c[0].Own[0] != 0.5 {
+		t.Errorf("%+v", c)
+	}
+	off := *met
+	off.Off = true
+	silent := set.Replace(func(Term) Term { return &off })
+	for k, s := range []*Set{set, silent} {
+		variance := make([]float64, 6)
+		s.AddUnseen(variance, rows, perWeight{2, 2, 2, 2})
+		var phi credence.Design
+		s.Transform(credence.NewWorkspace(1), &phi, rows)
+		for i := range rows.Rows() {
+			value, want := rows.X.Row(i)[0]+1.5, [2]float64{} // x/s, not centred
+			if k == 0 && i < 4 {
+				want[0] = value
+			} else if k == 0 {
+				want[1] = 2 * value * value
+			}
+			if sum := phi.RowDot(i, []float64{1, 1, 1, 1}); math.Abs(sum-want[0]) > 1e-12 || math.Abs(variance[i]-want[1]) > 1e-12 {
+				t.Errorf("off %v, row %d: %v and %v, want %v", k == 1, i, sum, variance[i], want)
+			}
+		}
+	}
+}
