@@ -117,7 +117,13 @@ func TestStatedDeviationsOfGroups(t *testing.T) {
 		if _, _, begun := law(t, run("y ~ x + (1|g, sd=~0.1)", "normal(variance=3)", engine), "(1 | g)"); math.Abs(begun/v-1) > 0.02 {
 			t.Errorf("%s: begun elsewhere the prior variance of groups is %v, and %v", engine, begun, v)
 		}
-		ard := run("y ~ x + (1|g)", "normal(ard=true)", engine).Members[0].Model.Prior.(prior.Normal).Variances
+		relevant := run("y ~ x + (1|g)", "normal(ard=true)", engine)
+		ard := relevant.Members[0].Model.Prior.(prior.Normal).Variances
+		for _, scale := range fitted.Report.HyperPrior { // of the groups' own prior, which hangs on no common scale
+			if !slices.Contains(relevant.Report.HyperPrior, scale) && scale.Name == "prior_variance.(1 | g)" {
+				t.Errorf("%s: %v is not among the scales under ard, %v", engine, scale, relevant.Report.HyperPrior)
+			}
+		}
 		if ard[2] != ard[7] {
 			t.Errorf("%s: under ard groups have prior variances %v", engine, ard)
 		}
