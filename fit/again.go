@@ -36,7 +36,7 @@ func (p *Prepared) recipe() credence.Recipe {
 }
 
 // Again returns the job that fits a model again as its recipe says, to the columns that it was fitted to, of the same or another
-// table. Of the options it takes Threads, Memory, ReadFile, Progress and Registry. It refuses, as [ErrMisuse], models whose recipe
+// table. Of the options it takes Threads, Memory, ReadFile, Registry, and Progress, which is called between fits without a fold. It refuses, as [ErrMisuse], models whose recipe
 // is not known: those of package learn, and files of earlier versions, which kept a part of it.
 func Again(model *credence.Fitted, options Options) (*Job, error) {
 	if model == nil {
@@ -57,18 +57,10 @@ func Again(model *credence.Fitted, options Options) (*Job, error) {
 	o := Options{
 		Formula: r.Formula, Family: r.Family, Prior: r.Prior, Engine: r.Engine, Seed: r.Seed, Missing: frame.Policy(r.Missing), DropTarget: r.DropTarget,
 		Unseen: frame.Unseen(r.Unseen), Positive: r.Positive, Raw: r.Raw, Types: r.Types,
-		Threads: options.Threads, Memory: options.Memory, ReadFile: options.ReadFile, Progress: options.Progress, Registry: options.Registry,
+		Threads: options.Threads, Memory: options.Memory, ReadFile: options.ReadFile, Registry: options.Registry,
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.PriorOdds)) {
 		o.PriorOdds = append(o.PriorOdds, Odds{Feature: name, Odds: r.PriorOdds[name]})
-	}
-	var j *Job
-	if options.Progress != nil {
-		o.Progress = func(s credence.Progress) {
-			if !j.folding {
-				options.Progress(s)
-			}
-		}
 	}
 	j, err := newJob(o, false)
 	if err == nil {

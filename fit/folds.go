@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -141,7 +140,7 @@ func (p *Prepared) deal(ctx context.Context, how FoldOptions, weights, classes [
 // together numbers the values of rows that have a weight, -1 for other rows, and returns of each value a weight and the class of most of
 // its rows.
 func together(ids, weights, classes []float64) (group []int, each, positive []float64) {
-	known, sums := map[float64]int{}, []float64{}
+	known := map[float64]int{}
 	group = slices.Repeat([]int{-1}, len(ids))
 	for i, w := range weights {
 		if !(w > 0) {
@@ -151,15 +150,17 @@ func together(ids, weights, classes []float64) (group []int, each, positive []fl
 		if !seen {
 			g = len(each)
 			known[ids[i]] = g
-			each, sums, positive = append(each, 1), append(sums, 0), append(positive, 0)
+			each, positive = append(each, 1), append(positive, 0)
 		}
 		if group[i] = g; classes != nil {
-			sums[g] += w
-			positive[g] += w * classes[i]
+			positive[g] += w * (classes[i] - 0.5)
 		}
 	}
-	for g := range positive {
-		positive[g] = math.Round(positive[g] / max(sums[g], 1e-300))
+	for g, more := range positive {
+		positive[g] = 0
+		if more > 0 {
+			positive[g] = 1
+		}
 	}
 	return group, each, positive
 }
@@ -168,35 +169,30 @@ func together(ids, weights, classes []float64) (group []int, each, positive []fl
 func (p *Prepared) whole(f *Folds, weights, classes []float64) error {
 	names := p.frame.Target.Classes()
 	for out := range f.fits() {
-		left, fitted := make([]int, 2), make([]int, 2)
-		others := f.without(out, weights, p.row)
-		for i, w := range weights {
-			class := 0
+		var count [2][2]int // of rows left out and of those fitted, by class
+		for i, other := range f.without(out, weights, p.row) {
+			class, fitted := 0, 0
 			if classes != nil {
 				class = int(classes[i])
 			}
-			switch {
-			case others[i] > 0:
-				fitted[class]++
-			case w > 0 && f.of[p.row(i)] == out:
-				left[class]++
+			if other > 0 {
+				fitted = 1
+			}
+			if fitted == 1 || weights[i] > 0 && f.of[p.row(i)] == out {
+				count[fitted][class]++
 			}
 		}
 		where := fmt.Sprintf("fold %d of %d", out+1, f.Folds)
 		if f.Split > 0 {
 			where = fmt.Sprintf("--split %v", f.Split)
 		}
-		for _, of := range []struct {
-			rows []int
-			what string
-		}{{left, "leaves out"}, {fitted, "is predicted from"}} {
-			for class, count := range of.rows {
-				switch {
-				case of.rows[0]+of.rows[1] == 0:
-					return fmt.Errorf("%s %s no row: state another share, or fewer folds", where, of.what)
-				case count == 0 && classes != nil:
-					return fmt.Errorf("%s %s no row whose %s is %s: state fewer folds, or another --split or --seed", where, of.what, p.frame.TargetName(), cmp.Or(names[class], "another class"))
-				}
+		for side, rows := range count {
+			what := []string{"leaves out", "is predicted from"}[side]
+			if rows[0]+rows[1] == 0 {
+				return fmt.Errorf("%s %s no row: state another share, or fewer folds", where, what)
+			}
+			if lacks := slices.Index(rows[:], 0); classes != nil && lacks >= 0 {
+				return fmt.Errorf("%s %s no row whose %s is %s: state fewer folds, or another --split or --seed", where, what, p.frame.TargetName(), cmp.Or(names[lacks], "another class"))
 			}
 		}
 	}

@@ -34,8 +34,6 @@ func (p *Prepared) heldOut(ctx context.Context, f *Folds, fit func(context.Conte
 	if err != nil {
 		return err
 	}
-	p.job.folding = true
-	defer func() { p.job.folding = false }()
 	for out := range f.fits() {
 		if p.job.progress != nil {
 			p.job.progress(credence.Progress{Stage: "fits without a fold", Done: out, Total: f.fits(), Sure: true})

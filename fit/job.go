@@ -25,15 +25,13 @@ func Table(ctx context.Context, rows credence.Source, options Options) (*credenc
 
 // Job is a fit whose options have been found sound. It may be used for any number of tables.
 type Job struct {
-	options Options
-	frame   frame.Options
-	family  formula.Family
-	prior   credence.Prior
-	engine  *choice
-	like    *credence.Fitted // the model that is fitted again, nil for another
-	// progress is called between fits without a fold, while which, folding, the steps of each are not told.
-	progress func(credence.Progress)
-	folding  bool
+	options  Options
+	frame    frame.Options
+	family   formula.Family
+	prior    credence.Prior
+	engine   *choice
+	like     *credence.Fitted        // the model that is fitted again, nil for another
+	progress func(credence.Progress) // is called between fits without a fold
 }
 
 // New reads the options and refuses, as [ErrMisuse], whatever is wrong with them whatever the data.

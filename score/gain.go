@@ -1,7 +1,9 @@
 package score
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence/metric"
 )
@@ -38,30 +40,27 @@ func gain(logDensity, first, weights []float64, groups []int) (mean, standardErr
 			sum += weight * (logDensity[i] - first[i])
 		}
 	}
-	sums, known, order := 0, map[int]float64{}, []int{}
+	independent, sums := 0, map[int]float64{}
 	for i, weight := range weights {
 		if !(weight > 0) {
 			continue
 		}
 		gap := logDensity[i] - first[i] - sum/total
 		if groups == nil {
-			sums++
+			independent++
 			variance += weight / total * gap * gap
 			continue
 		}
-		if _, met := known[groups[i]]; !met {
-			order = append(order, groups[i])
-		}
-		known[groups[i]] += weight * gap
+		sums[groups[i]] += weight * gap
 	}
 	if groups != nil {
-		sums = len(order)
-		for _, g := range order {
-			variance += known[g] * known[g] / total * float64(sums) / float64(sums-1)
-		}
+		independent = len(sums)
+	}
+	for _, g := range slices.Sorted(maps.Keys(sums)) {
+		variance += sums[g] * sums[g] / total * float64(independent) / float64(independent-1)
 	}
 	mean, standardError = metric.Score(sum/total), metric.Score(math.Sqrt(variance/total))
-	if sums == 1 { // it tells nothing of how others differ
+	if independent == 1 { // it tells nothing of how others differ
 		standardError = metric.Score(math.NaN())
 	}
 	return mean, standardError

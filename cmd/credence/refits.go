@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/spf13/cobra"
 
@@ -129,36 +130,28 @@ func asTrained(read *dataset.Options, fitted *credence.Fitted) error {
 	if err != nil {
 		return err
 	}
+	read.Dates = maps.Collect(maps.All(read.Dates)) // not nil
 	for _, name := range stored.Needs(true) {
 		name, _ = credence.CutText(name)
-		if _, now := read.Types[name]; now {
+		kind, then := types[name]
+		if _, now := read.Types[name]; now || !then {
 			continue
 		}
-		if kind, then := types[name]; then {
-			read.Types[name] = kind
-		}
-		if order, then := dates[name]; then {
-			if read.Dates == nil {
-				read.Dates = map[string]string{}
-			}
-			read.Dates[name] = order
+		if read.Types[name] = kind; dates[name] != "" {
+			read.Dates[name] = dates[name]
 		}
 	}
 	return nil
 }
 
-// of says what the rows were left out of, and what standard errors are over.
+// of says what fits there were, and what standard errors are over.
 func (r *refits) of() (fits, over string) {
 	how := r.folds
-	switch {
-	case how.Split > 0 && how.Time != "":
-		fits = fmt.Sprintf("a fit to those before them in %s", nameText(how.Time))
-	case how.Split > 0:
-		fits = "a fit to the others"
-	case how.Time != "":
-		fits = fmt.Sprintf("%d fits, each to the rows before its window of %s", how.FoldOptions.Folds, nameText(how.Time))
-	default:
-		fits = fmt.Sprintf("%d fits, each to the other folds", how.FoldOptions.Folds)
+	if fits = "a fit"; how.Split == 0 {
+		fits = fmt.Sprintf("%d fits, each", how.FoldOptions.Folds)
+	}
+	if fits += " without the rows that it predicts"; how.Time != "" {
+		fits += " and those behind them in " + nameText(how.Time)
 	}
 	if over = "rows"; how.Group != "" {
 		over = fmt.Sprintf("%d groups of %s", how.Groups, nameText(how.Group))

@@ -170,7 +170,7 @@ func TestRefitsReadAsTheModel(t *testing.T) {
 	if want := must(t, "evaluate", plain, file(t, "plain.csv", strings.ReplaceAll(strings.ReplaceAll(b.String(), "?", ""), "80", "z80")), "--cv", "4"); read != want {
 		t.Errorf("read as numbers or with holes:\n%s\n%s", read, want)
 	}
-	if !strings.Contains(read, "refits    4 fits, each to the other folds; levels and scaling are those of all rows\nleft out  nlpd ") || !strings.Contains(read, " over rows\n") {
+	if !strings.Contains(read, "refits    4 fits, each without the rows that it predicts; levels and scaling are those of all rows\nleft out  nlpd ") || !strings.Contains(read, " over rows\n") {
 		t.Error(read)
 	}
 	// What is stated now is beside it, and columns that the model does not need may be gone.
