@@ -26,7 +26,7 @@ func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, erro
 		}
 		engines, names = append(engines, engine), append(names, name)
 	}
-	held, weights, err := p.checkFolds(ctx, folds)
+	held, err := p.checkFolds(ctx, folds)
 	if err != nil {
 		return nil, err
 	}
@@ -37,27 +37,22 @@ func (p *Prepared) check(ctx context.Context, folds int) (*selection.Check, erro
 		}
 	}
 	out := &selection.Check{Folds: folds}
-	zeros := make([]float64, len(weights))
+	zeros := make([]float64, len(held.weights))
 	for e, name := range names {
-		mean, _ := score.Gain(densities[e], zeros, weights)
-		gain, spread := score.Gain(densities[0], densities[e], weights)
+		mean, _ := score.Gain(densities[e], zeros, held.weights)
+		gain, spread := score.Gain(densities[0], densities[e], held.weights)
 		out.Engines = append(out.Engines, selection.Checked{Engine: name, LogDensity: finite(mean), Gain: finite(gain), GainError: finite(spread)})
 	}
 	return out, nil
 }
 
-// checkFolds deals rows out for checks, and returns the weights of the rows of the table.
-func (p *Prepared) checkFolds(ctx context.Context, count int) (*Folds, []float64, error) {
+// checkFolds deals rows out for checks.
+func (p *Prepared) checkFolds(ctx context.Context, count int) (*Folds, error) {
 	weights, classes, err := p.weighed(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	f, err := p.deal(ctx, FoldOptions{Folds: count, Seed: p.job.options.Seed}, weights, classes)
-	of := make([]float64, p.rows.Rows())
-	for i, w := range weights {
-		of[p.row(i)] = w
-	}
-	return f, of, err
+	return p.deal(ctx, FoldOptions{Folds: count, Seed: p.job.options.Seed}, weights, classes)
 }
 
 // beside returns an engine for fits of the model beside the selection's own, under a prior.

@@ -45,9 +45,10 @@ func (o FoldOptions) Validate() error {
 // Folds are the rows of a table dealt out, to be left out in turn.
 type Folds struct {
 	FoldOptions
-	Groups int   `json:"groups,omitempty"` // that were dealt
-	of     []int // of each row of the table, the fold in which it is left out, -1 for none
-	group  []int // of each row of the table; nil where rows stand for themselves
+	Groups  int       `json:"groups,omitempty"` // that were dealt
+	of      []int     // of each row of the table, the fold in which it is left out, -1 for none
+	group   []int     // of each row of the table; nil where rows stand for themselves
+	weights []float64 // of each row of the table, 0 of those that the model leaves out
 }
 
 // GroupOf returns the group of a row of the table, as dealt: under no Group, the row.
@@ -133,7 +134,7 @@ func (p *Prepared) deal(ctx context.Context, how FoldOptions, weights, classes [
 	if units < least && how.Split == 0 {
 		return nil, fmt.Errorf("%d folds take %d %s or more, and there are %d: state fewer", how.Folds, least, unit, units)
 	}
-	f.of, f.group = p.ofTable(fold), p.ofTable(f.group)
+	f.of, f.group, f.weights = ofTable(p, fold, -1), ofTable(p, f.group, -1), ofTable(p, weights, 0)
 	return f, nil
 }
 
@@ -239,12 +240,12 @@ func (p *Prepared) row(i int) int {
 	return i
 }
 
-// ofTable gives what rows of the model have to rows of the table, -1 to those that the model leaves out.
-func (p *Prepared) ofTable(values []int) []int {
+// ofTable gives what rows of the model have to rows of the table, none to those that the model leaves out; nil stays nil.
+func ofTable[T any](p *Prepared, values []T, none T) []T {
 	if values == nil {
 		return nil
 	}
-	of := slices.Repeat([]int{-1}, p.rows.Rows())
+	of := slices.Repeat([]T{none}, p.rows.Rows())
 	for i, v := range values {
 		of[p.row(i)] = v
 	}

@@ -27,10 +27,9 @@ const leastListed = 0.01
 func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int) error {
 	count, _ := result.Candidates()
 	var held *Folds
-	var weights []float64
 	if folds > 0 {
 		var err error
-		if held, weights, err = p.checkFolds(ctx, folds); err != nil {
+		if held, err = p.checkFolds(ctx, folds); err != nil {
 			return err
 		}
 	}
@@ -83,7 +82,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 		result.Path = append(result.Path, step)
 	}
 	if held != nil {
-		oneStandardError(result.Path, densities, weights)
+		oneStandardError(result.Path, densities, held.weights)
 	}
 	return nil
 }

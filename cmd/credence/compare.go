@@ -65,13 +65,7 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 	defer kept.Close()
 	var all []*score.Scores
 	for _, path := range models {
-		var scores *score.Scores
-		var err error
-		if a := (application{flags: flags, targets: score.RequireTargets, kept: kept}); again.asked {
-			scores, err = again.scores(ctx, p, path, []string{data}, a, func(*score.Rows) error { return nil })
-		} else {
-			scores, err = p.scores(ctx, path, data, a, leave)
-		}
+		scores, err := p.scores(ctx, path, data, application{flags: flags, targets: score.RequireTargets, kept: kept}, again, leave)
 		if err != nil {
 			return err
 		}
@@ -95,7 +89,10 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 }
 
 // scores predicts every row of the data.
-func (p *program) scores(ctx context.Context, model, data string, a application, leave bool) (*score.Scores, error) {
+func (p *program) scores(ctx context.Context, model, data string, a application, again *refits, leave bool) (*score.Scores, error) {
+	if again.asked {
+		return again.scores(ctx, p, model, []string{data}, a, func(*score.Rows) error { return nil })
+	}
 	file, err := p.apply(ctx, model, []string{data}, a)
 	if err != nil {
 		return nil, err
