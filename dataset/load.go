@@ -29,10 +29,16 @@ func (t *Table) Load(ctx context.Context, columns []string) (credence.Source, er
 	}
 	if key != "" {
 		if s := t.cached(ctx, chosen, store, key); s != nil {
+			t.noteLevels(s.Schema().Columns)
 			return s, nil
 		}
 	}
-	return t.read(ctx, chosen, store, key)
+	s, err := t.read(ctx, chosen, store, key)
+	if err != nil {
+		return nil, err
+	}
+	t.noteLevels(s.schema.Columns)
+	return s, nil
 }
 
 // read parses the files into memory or, beyond the limit, into the store.
@@ -188,7 +194,6 @@ func (t *Table) finalSchema(chosen *selection) (schema credence.Schema, shift in
 			schema.Columns[i].Levels, _ = d.finish()
 		}
 	}
-	t.noteLevels(schema.Columns)
 	for _, c := range t.Schema().Columns {
 		if _, read := chosen.keep[c.Name]; !read {
 			schema.Unread = append(schema.Unread, c.Name)

@@ -170,7 +170,11 @@ func (t *Table) noteLevels(columns []credence.Column) {
 		}
 		more := slices.DeleteFunc(slices.Clone(c.Levels), func(level string) bool { return known[level] })
 		if len(more) > 0 {
-			t.columns[t.index[c.Name]].doubt = fmt.Sprintf("has %d levels that the schema lacks, such as %q", len(more), more[0])
+			text := fmt.Sprintf("has the level %q, which the schema lacks", more[0])
+			if len(more) > 1 {
+				text = fmt.Sprintf("has %d levels that the schema lacks, such as %q", len(more), more[0])
+			}
+			t.columns[t.index[c.Name]].doubt = text
 		}
 	}
 }

@@ -63,9 +63,22 @@ func TestStatedSchema(t *testing.T) {
 		notes = append(notes, n.Column+" "+n.Text)
 	}
 	text := strings.Join(notes, "\n")
-	for _, want := range []string{"more is not in the schema, and is read as a category", `city has 1 levels that the schema lacks, such as "Zug"`, `zip has 1 levels that the schema lacks, such as "1234"`} {
+	for _, want := range []string{"more is not in the schema, and is read as a category", `city has the level "Zug", which the schema lacks`, `zip has the level "1234", which the schema lacks`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("notes\n%s\nlack %q", text, want)
+		}
+	}
+	// Levels are compared in rows of the cache, too.
+	folder := t.TempDir()
+	for range 2 {
+		path := filepath.Join(folder, "y.csv")
+		if _, err := os.Stat(path); err != nil {
+			must.Succeed(t, os.WriteFile(path, []byte(strings.ReplaceAll(statedText, "Bern", "Zug")), 0o600))
+		}
+		again := must.Value(dataset.Open(t.Context(), []string{path}, dataset.Options{Stated: stated, MemoryLimit: -1, CacheDir: folder}))(t)
+		must.Value(again.Load(t.Context(), nil))(t)
+		if !slices.ContainsFunc(again.Notes(), func(n dataset.Note) bool { return n.Column == "city" && strings.Contains(n.Text, `"Zug"`) }) {
+			t.Errorf("notes %+v", again.Notes())
 		}
 	}
 	if strings.Contains(text, "when ") || strings.Contains(text, "price ") {
