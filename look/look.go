@@ -241,11 +241,7 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 func hash(row []float64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, v := range row {
-		bits := math.Float64bits(v)
-		if v != v {
-			bits = 1
-		}
-		h = (h ^ bits) * 0xbf58476d1ce4e5b9
+		h = (h ^ math.Float64bits(v)) * 0xbf58476d1ce4e5b9 // all missing values have the bits of math.NaN
 		h ^= h >> 29
 	}
 	return h

@@ -177,6 +177,29 @@ func TestPredictions(t *testing.T) {
 	}
 }
 
+// TestManyColumns: of many columns those have panels that move the predictions most, in their order.
+func TestManyColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	b, y := table.New(), make([]float64, 200)
+	for j := range 12 {
+		v := make([]float64, len(y))
+		for i := range v {
+			v[i] = rng.NormFloat64()
+			y[i] += float64((j*5)%12) * v[i] // 0 for the first, 1 for the sixth, 2 for the eleventh
+		}
+		b.Numbers(fmt.Sprintf("v%d", j), v)
+	}
+	rows := must.Value(b.Numbers("y", y).Source())(t)
+	c := pictureOf(t, Predictions, Input{Scorer: modelOf(t, rows, fit.Options{Formula: "y ~ .", Family: "gaussian(variance=1)"}), Rows: rows})
+	var names []string
+	for _, p := range c.Panels {
+		names = append(names, p.X.Name)
+	}
+	if want := []string{"v1", "v2", "v3", "v4", "v6", "v7", "v8", "v9", "v11"}; !slices.Equal(names, want) || !strings.Contains(c.Under, "9 of 12 columns") {
+		t.Errorf("panels %v, want %v; %s", names, want, c.Under)
+	}
+}
+
 // TestSlopes: of a column that enters linearly the slope is its weight; of others the difference of the predictions. Columns that are no numbers have none.
 func TestSlopes(t *testing.T) {
 	rows := rowsOf(t, 300, 2)
@@ -429,6 +452,34 @@ func TestWeights(t *testing.T) {
 					t.Errorf("%s %s at %g: prior %g, want %g", c.prior, panel.Title, x, before.Y[i], want)
 				}
 			}
+		}
+	}
+	// Of several members with the same features both are mixtures, by the shares of the members.
+	var members []credence.Member
+	for k, variance := range []string{"0.02", "3"} {
+		of := modelOf(t, rows, fit.Options{Formula: "y ~ x + z", Prior: "normal(variance=" + variance + ")", Family: "gaussian(variance=0.3)", Raw: true}).Fitted().Members[0]
+		of.Weight = []float64{.8, .2}[k]
+		members = append(members, of)
+		members[k].Model.Features = members[0].Model.Features
+	}
+	scorer := modelOf(t, rows, fit.Options{Formula: "y ~ x + z", Raw: true})
+	fitted := scorer.Fitted()
+	fitted.Members = members
+	panel := pictureOf(t, PriorPosterior, Input{Scorer: scorer}).Panels[0]
+	before, at0 := panel.Marks[1], 0.0
+	mixed := func(x float64) (sum float64) {
+		for k := range fitted.Members {
+			v := []float64{.02, 3}[k]
+			sum += fitted.Share(k) * math.Exp(-x*x/(2*v)) / math.Sqrt(v)
+		}
+		return sum
+	}
+	for _, x := range before.X {
+		at0 = max(at0, mixed(x))
+	}
+	for i, x := range before.X {
+		if want := mixed(x) / at0; math.Abs(before.Y[i]-want) > 1e-9 {
+			t.Errorf("mixture at %g: %g, want %g", x, before.Y[i], want)
 		}
 	}
 	if density, _ := priorOf(prior.SpikeSlab{}, 0); density != nil {

@@ -64,6 +64,19 @@ func TestReplicates(t *testing.T) {
 			zeros += .01
 		}
 	}
+	drawn := must.Value((&picture{Input: Input{Scorer: modelOf(t, train, fit.Options{Formula: "count ~ " + inputs, Family: "poisson"}), Rows: test}}).replicate(t.Context(), 1000))(t)
+	larger, top := 0.0, slices.Max(drawn.y)
+	for _, set := range drawn.sets { // ties count half
+		switch most := slices.Max(set); {
+		case most > top:
+			larger += .1
+		case most == top:
+			larger += .05
+		}
+	}
+	if want := fmt.Sprintf("largest: %.3g %% of the sets are above", larger); counts.Panels[3].Title != want {
+		t.Errorf("%s, want %s", counts.Panels[3].Title, want)
+	}
 	if len(counts.Panels) != 4 || math.Abs(counts.Panels[2].Rules[0].At-zeros) > 1e-9 || !strings.HasPrefix(counts.Panels[2].Title, "share of zeros") {
 		t.Errorf("%d panels, share of zeros %+v, want %g", len(counts.Panels), counts.Panels[2].Rules, zeros)
 	}

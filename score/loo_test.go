@@ -77,13 +77,24 @@ func TestLeaveOneOutIsRefitting(t *testing.T) {
 
 // TestLeaveOneOutOfMembers: members count by their share over their density of the row.
 func TestLeaveOneOutOfMembers(t *testing.T) {
-	all := leftRows(0.3)[:1]
+	all := leftRows(0.3)[1:2]
 	var members []credence.Member
-	var density []float64
+	var density, below []float64
+	pit := func(model *credence.Fitted) float64 {
+		leaver := score.NewLeaver(model)
+		leaver.KeepPIT()
+		table := must.Value(scorer(t, model).Table(structs(t, all), score.RequireTargets))(t)
+		must.Succeed(t, table.Each(t.Context(), leaver.Add))
+		from, upTo := leaver.PIT(0)
+		if from != upTo {
+			t.Errorf("probabilities %v below a continuous target and %v up to it", from, upTo)
+		}
+		return upTo
+	}
 	for _, variance := range []string{"0.5", "4"} {
 		one := fitted(t, structs(t, all), fit.Options{Formula: "Y ~ 0 + X", Family: "gaussian(variance=2)", Prior: "normal(variance=" + variance + ")", Raw: true})
 		left := must.Value(score.LeaveOneOut(t.Context(), scorer(t, one), structs(t, all)))(t)
-		members, density = append(members, one.Members[0]), append(density, math.Exp(-float64(left.NLPD)))
+		members, density, below = append(members, one.Members[0]), append(density, math.Exp(-float64(left.NLPD))), append(below, pit(one))
 	}
 	both := fitted(t, structs(t, all), fit.Options{Formula: "Y ~ 0 + X", Family: "gaussian(variance=2)", Prior: "normal(variance=1)", Raw: true})
 	members[0].Weight, members[1].Weight = 0.3, 0.7
@@ -91,6 +102,9 @@ func TestLeaveOneOutOfMembers(t *testing.T) {
 	left, err := score.LeaveOneOut(t.Context(), scorer(t, both), structs(t, all))
 	if want := 1 / (0.3/density[0] + 0.7/density[1]); err != nil || !near(math.Exp(-float64(left.NLPD)), want) {
 		t.Errorf("density %v, want %v: %v", math.Exp(-float64(left.NLPD)), want, err)
+	}
+	if got, want := pit(both), (0.3/density[0]*below[0]+0.7/density[1]*below[1])/(0.3/density[0]+0.7/density[1]); !near(got, want) || near(below[0], below[1]) {
+		t.Errorf("probability %v up to the target, want %v", got, want)
 	}
 	if _, err := score.LeaveOneOut(t.Context(), scorer(t, both), structs(t, leftRows(0.3))); err == nil || !strings.Contains(err.Error(), "these are 24, and it saw 1") {
 		t.Errorf("other rows: %v", err)

@@ -147,6 +147,14 @@ func TestShapesAgreeWithTicks(t *testing.T) {
 	near("rug's second", across, v[3], 400)
 }
 
+// What a logarithm has no place for interrupts a line, and a bar on it stands on the axis.
+func TestInterruptedLogarithm(t *testing.T) {
+	text := drawn(t, &Chart{Panels: []Panel{{X: Axis{Scale: Log}, Marks: []Mark{{X: []float64{1, 10, -5, 100, 0, 1000}, Y: []float64{1, 2, 3, 4, 5, 6}}}}}})
+	if !regexp.MustCompile(`d="M[\d. ]+L[\d. ]+M[\d. ]+M[\d. ]+" class="s0"`).MatchString(text) {
+		t.Errorf("not interrupted:\n%s", text)
+	}
+}
+
 // A number that is none interrupts lines and bands, and a band without an end is cut at the axis.
 func TestInterrupted(t *testing.T) {
 	xs := []float64{1, 2, 3, 4, 5}
