@@ -54,6 +54,13 @@ func (p *picture) of(c *effect.Column) bool {
 	return c.Kind != credence.Numeric || len(c.Values) > 0
 }
 
+func refuseColumns(p *picture) string {
+	if columns, err := effect.Columns(p.Scorer, nil); err == nil && len(columns) == 0 {
+		return "the model has no input that is a column of its own, as those of sparse files and parts of dates are none"
+	}
+	return ""
+}
+
 func refuseSlopes(p *picture) string {
 	columns, err := effect.Columns(p.Scorer, nil)
 	if err == nil && !slices.ContainsFunc(columns, func(c effect.Column) bool { return c.Kind == credence.Numeric }) {

@@ -57,9 +57,9 @@ var kinds = []struct {
 	refuse func(p *picture) string
 	draw   func(ctx context.Context, p *picture) (*chart.Chart, error)
 }{
-	{Predictions, "average predictions over the values of each column", false, nil, drawPredictions},
+	{Predictions, "average predictions over the values of each column", false, refuseColumns, drawPredictions},
 	{Slopes, "how steeply predictions rise over the values of each number", false, refuseSlopes, drawSlopes},
-	{Forest, "what a change of each column changes, with intervals", false, nil, drawForest},
+	{Forest, "what a change of each column changes, with intervals", false, refuseColumns, drawForest},
 	{PPCDist, "the distribution of the targets among those that the model draws", true, nil, drawDist},
 	{PPCStatistics, "mean, standard deviation, zeros and largest target among those of what it draws", true, nil, drawStatistics},
 	{PPCRootogram, "how often each count is observed and expected", true, refuseRootogram, drawRootogram},

@@ -539,6 +539,7 @@ func TestRefusals(t *testing.T) {
 		{Forest, Input{Scorer: gaussian, Columns: []string{"x"}}, "--columns are of predictions and slopes"},
 		{Forest, Input{Scorer: gaussian, Interval: 1}, "--interval 1 is not a probability"},
 		{PriorPosterior, Input{Scorer: modelOf(t, rows, fit.Options{Formula: "y ~ 1"})}, "no weights but its intercept"},
+		{Forest, Input{Scorer: modelOf(t, rows, fit.Options{Formula: "y ~ 1"}), Rows: rows}, "no input that is a column of its own, as those of sparse files and parts of dates are none; there can be ppc_dist"},
 		{PriorPosterior, Input{Scorer: modelOf(t, rows, fit.Options{Formula: "y ~ x + z", Prior: "spikeslab"})}, "exactly 0"},
 	} {
 		if err := Draw(t.Context(), io.Discard, c.kind, c.input); err == nil || !strings.Contains(err.Error(), c.want) {
