@@ -301,6 +301,12 @@ func TestPIT(t *testing.T) {
 			t.Errorf("%s: %s", options.Family, c.Panels[0].Title)
 		}
 	}
+	// Calibrated intervals end at targets, which they then hold.
+	scorer := modelOf(t, train, fit.Options{Formula: "y ~ x", Family: "gaussian(variance=0.1)"})
+	calibrated := must.Value(score.New(must.Value(score.Calibrate(t.Context(), scorer.Fitted(), test, ""))(t), score.Options{}))(t)
+	if want, _ := evaluated(t, calibrated, test, false); !strings.Contains(pictureOf(t, PPCPIT, Input{Scorer: calibrated, Rows: test}).Under, want) {
+		t.Errorf("calibrated: not %s", want)
+	}
 	for family, want := range map[string]string{"gaussian(variance=4)": "too wide", "gaussian(variance=0.02)": "too narrow"} {
 		c := pictureOf(t, PPCPIT, Input{Scorer: modelOf(t, train, fit.Options{Formula: "y ~ " + inputs, Family: family}), Rows: test})
 		if !strings.Contains(c.Panels[0].Title, "leaves the envelope") || !strings.Contains(c.Panels[0].Title, want) {
