@@ -22,7 +22,7 @@ type checked struct {
 	mean, u []float64
 	pit     metric.PIT
 	held    metric.Intervals // of continuous targets, which calibration may round to ends of intervals
-	k       []float64 // Pareto-k̂, of rows that are left out
+	k       []float64        // Pareto-k̂, of rows that are left out
 	goodK   float64
 }
 
