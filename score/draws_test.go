@@ -243,3 +243,26 @@ func TestDrawsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// A level that training did not have varies as its prior says, in every row by itself, and rows that lack a value have no draws.
+func TestDrawsOfUnseenLevels(t *testing.T) {
+	const n = 20_000
+	c := newCells(60)
+	model := fitted(t, c.source(t), fit.Options{Formula: "y ~ a + g", Family: "gaussian(variance=1)", Missing: "drop"})
+	scorer := must.Value(score.New(model, score.Options{Unseen: "prior", Lacking: true}))(t)
+	rows := table.New().Numbers("a", []float64{30, 31, math.NaN()}).Categories("g", []string{"new", "u", "v"})
+	drawn := must.Value(scorer.Draw(n, 2))(t)
+	bound := must.Value(scorer.Table(must.Value(rows.Source())(t), score.IgnoreTargets))(t)
+	must.Succeed(t, bound.Each(t.Context(), func(rows *score.Rows) error {
+		f, mean, y, err := drawn.Rows(rows)
+		for i := range 2 {
+			m, v := rows.Latent(i)
+			within(t, fmt.Sprint("f of row ", i), f[i*n:(i+1)*n], m, math.Sqrt(v))
+			within(t, fmt.Sprint("y of row ", i), y[i*n:(i+1)*n], m, math.Sqrt(v+1))
+		}
+		if lacks := f[2*n] + mean[2*n] + y[2*n]; lacks == lacks || rows.Len() != 3 {
+			t.Errorf("a row that lacks a value has draws: %v", lacks)
+		}
+		return err
+	}))
+}
