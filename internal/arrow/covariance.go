@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"math"
-	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -337,18 +336,17 @@ func (p *Pattern) spread(regression []float64, e *entries, x []float64) (out spr
 	q, size, u := p.Dense, p.Rest(), p.leafOf(regression)
 	clear(x[p.leaf:])
 	copy(x[p.leaf:], e.dense)
-	met := slices.Clone(e.places) // and what the levels among them meet, head by head
+	met := append([]int32(nil), e.places...) // and what the levels among them meet, head by head
 	for l, at := range e.places {
 		x[at] = e.values[l]
 	}
 	for t := range p.heads {
 		h := &p.heads[t]
-		slices.Sort(met)
-		for l, at := range met {
-			level := (int(at) - h.first) / h.k
-			if int(at) < h.first || int(at) >= h.end || l > 0 && int(met[l-1]) >= h.first+level*h.k {
+		for _, at := range met {
+			if int(at) < h.first || int(at) >= h.end || x[at] == 0 {
 				continue // of another head, or a level that was had
 			}
+			level := (int(at) - h.first) / h.k
 			b, first, next := p.block(regression, h, level), h.first+level*h.k, 0
 			by := make([]float64, h.k)
 			for r, z := range x[first : first+h.k] {

@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
@@ -140,10 +139,18 @@ func (p *Pattern) block(values []float64, h *head, g int) block {
 
 // at returns where the numbers of a cell begin among the sparse ones, or -1 where the level does not meet that place.
 func (b *block) at(place int32, k int) int {
-	if i, found := slices.BinarySearch(b.cells, place); found {
-		return i * k
+	from, to := 0, len(b.cells)
+	for from < to {
+		if middle := (from + to) / 2; b.cells[middle] < place {
+			from = middle + 1
+		} else {
+			to = middle
+		}
 	}
-	return -1
+	if from == len(b.cells) || b.cells[from] != place {
+		return -1
+	}
+	return from * k
 }
 
 // headOf returns the head of a place, level and column; t is -1 for the leaf.

@@ -1,8 +1,6 @@
 package arrow
 
 import (
-	"slices"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
@@ -44,11 +42,10 @@ func (p *Pattern) read(e *entries, phi *credence.Design, i int) {
 			e.level[t] = level
 			e.numbers[t][column] = v
 		}
-		to := len(e.places)
-		for to > 0 && e.places[to-1] > at {
-			to--
+		e.places, e.values = append(e.places, at), append(e.values, v)
+		for l := len(e.places) - 1; l > 0 && e.places[l-1] > at; l-- {
+			e.places[l], e.values[l], e.places[l-1], e.values[l-1] = e.places[l-1], e.values[l-1], at, v
 		}
-		e.places, e.values = slices.Insert(e.places, to, at), slices.Insert(e.values, to, v)
 	}
 }
 
