@@ -94,6 +94,12 @@ type UnseenPrior interface {
 	UnseenVariance(block Block) float64
 }
 
+// UnseenLevels is implemented by priors of weights that vary together by level.
+type UnseenLevels interface {
+	// UnseenForm is the variance, after the fit, of zᵀw for the k weights w of a further level of the block.
+	UnseenForm(block Block, z []float64) float64
+}
+
 // AddUnseen adds what columns that training did not have contribute to the variance of f of the rows under a member:
 // their weights are independent draws of the prior, at what was learned of it, with mean 0.
 func (f *Fitted) AddUnseen(member int, variance []float64, rows *Batch) {

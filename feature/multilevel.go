@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -197,6 +198,23 @@ func (m *multilevelMap) unseen(rows *credence.Batch, i int) (sum float64) {
 	}
 	m.entries(x, func(_ int, value float64) { sum = saturate(sum + saturate(value*value)) })
 	return sum
+}
+
+// addUnseen adds the variance of the effects of groups that training did not have, by the law of all groups.
+func (m *multilevelMap) addUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior, block credence.Block) {
+	law, ok := prior.(credence.UnseenLevels)
+	if m.count == 1 || !ok {
+		credence.AddUnseenSquares(variance, func(i int) float64 { return m.unseen(rows, i) }, prior, block)
+		return
+	}
+	z := make([]float64, m.count)
+	for i := range variance {
+		if x := rows.X.Row(i); !m.term.Off && m.level(x) < 0 {
+			clear(z)
+			m.entries(x, func(column int, value float64) { z[column] = value })
+			variance[i] = math.Min(variance[i]+law.UnseenForm(block, z), math.MaxFloat64)
+		}
+	}
 }
 
 // keyName names the categories of the groups: "g:h".

@@ -3,6 +3,7 @@ package feature
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 )
@@ -77,7 +78,11 @@ func New(inputs Inputs, terms ...Term) (*Set, error) {
 	if s.sparse > math.MaxInt32 {
 		return nil, fmt.Errorf("feature: %d sparse columns, more than %d: use hash(...) or fewer interactions", s.sparse, math.MaxInt32)
 	}
-	s.spread = s.sparse <= DenseLevels && !s.segment
+	together := slices.ContainsFunc(s.terms, func(b bound) bool {
+		m, ok := b.mapped.(*multilevelMap)
+		return ok && m.count > 1 // engines eliminate their levels
+	})
+	s.spread = s.sparse <= DenseLevels && !s.segment && !together
 	return s, nil
 }
 
@@ -141,6 +146,8 @@ func (s *Set) AddUnseen(variance []float64, rows *credence.Batch, prior credence
 				levels.First, levels.Count = block.First+len(m.numbers)+c.first, len(c.input.Levels)
 				credence.AddUnseenSquares(variance, func(i int) float64 { return c.unseen(rows.X.Row(i)) }, prior, levels)
 			}
+		case *multilevelMap:
+			m.addUnseen(variance, rows, prior, block)
 		case unseenMap:
 			credence.AddUnseenSquares(variance, func(i int) float64 { return m.unseen(rows, i) }, prior, block)
 		}

@@ -254,10 +254,6 @@ func (c *compiler) addBar(call spec.Call, b bar, names []string, key []frame.Exp
 		c.warnTwice(f.label)
 		return nil
 	}
-	if len(b.columns) > 1 && !b.split {
-		return c.formula.Errorf(call, "effects that vary together by group, as in %s, are not supported in this version", f.label).
-			WithRemedy("write (%s || %s), which leaves their correlations out", strings.TrimPrefix(strings.Join(names, " + "), "1 + "), strings.Join(groups, ":"))
-	}
 	c.plan.functions = append(c.plan.functions, f)
 	return nil
 }

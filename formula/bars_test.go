@@ -77,7 +77,6 @@ func TestBarRefusals(t *testing.T) {
 		{"(lat + lon | zip, cor=[.9, .9])", "2 correlations are those of no number of columns: give the lower triangle by rows, 1 for 2 columns, 3 for 3, 6 for 4, or a single one for all"},
 		{"(lat + lon | zip, cor=[.9, .9, -.9])", "no columns have the correlations [0.9, 0.9, -0.9]: each is above -1 and below 1, and so is each given the others: move them towards 0"},
 		{"(lat + lon | zip, cor=-.6)", "no columns have the correlations -0.6: each is above -1 and below 1, and so is each given the others: move them towards 0"},
-		{"(lat | zip)", "effects that vary together by group, as in (1 + lat | zip), are not supported in this version: write (lat || zip), which leaves their correlations out"},
 		{"(" + nine + " | zip)", "9 columns vary together by group, and up to 8 can: write || in the place of |, which has no correlations, or fewer columns"},
 		{"(rbf(lat) | zip)", "rbf(…) does not vary by group: columns and their transforms do: write such as (x | g) beside rbf(lat)"},
 		{"(. | zip)", ". is every other column, and these vary by group by name: name the columns, such as (x + z || g)"},

@@ -21,6 +21,14 @@ type Normal struct {
 	// Variances are the learned and held values after a fit, one for each weight: posterior means, where the fit
 	// integrated over the variances of blocks. They are nil before.
 	Variances []float64 `json:"variances,omitempty"`
+	// Correlations are those of the columns of terms such as (1 + x | g), after a fit.
+	Correlations []Correlation `json:"correlations,omitempty"`
+}
+
+// Correlation is that of the k weights of every level of a block.
+type Correlation struct {
+	First  int       `json:"first"`  // weight of the block
+	Values []float64 `json:"values"` // by the rows of the lower triangle
 }
 
 // Name is "normal".
@@ -71,6 +79,28 @@ func (p Normal) UnseenVariance(block credence.Block) float64 {
 		mean += v / float64(len(variances))
 	}
 	return mean
+}
+
+// UnseenForm is the variance of zᵀw for the k weights w of a further level of a block, as (1 + x | g) has them.
+func (p Normal) UnseenForm(block credence.Block, z []float64) (sum float64) {
+	if block.First+len(z) > len(p.Variances) {
+		return 0
+	}
+	variances, correlations := p.Variances[block.First:], []float64(nil)
+	for _, c := range p.Correlations {
+		if c.First == block.First {
+			correlations = c.Values
+		}
+	}
+	for r, v := range z {
+		sum += v * v * variances[r]
+		for c := range r {
+			if at := r*(r-1)/2 + c; at < len(correlations) {
+				sum += 2 * v * z[c] * correlations[at] * math.Sqrt(variances[r]*variances[c])
+			}
+		}
+	}
+	return math.Max(0, sum)
 }
 
 // Validate refuses a stated variance that is not a positive number.

@@ -90,6 +90,9 @@ func (p *program) printFit(r *score.Summary) {
 			switch sd, ok := uncertain[h.Name]; {
 			case ok && h.Name == "cutpoint": // which may have any sign
 				line += fmt.Sprintf("\tgive or take %.3g", sd)
+			case ok && strings.HasPrefix(h.Name, "correlation."): // whose inverse hyperbolic tangent that is
+				z := math.Atanh(h.Value)
+				line += fmt.Sprintf("\t%.2f to %.2f, 90 %%", math.Tanh(z-1.645*sd), math.Tanh(z+1.645*sd))
 			case ok:
 				if factor := fmt.Sprintf("%.3g", math.Exp(sd)); factor != "1" { // which would say nothing
 					line += "\tgive or take a factor of " + factor

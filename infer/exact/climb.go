@@ -19,13 +19,16 @@ type point struct {
 	unit  float64   // scale of the rows' units
 }
 
-// in returns the values in another unit.
-func (p *point) in(unit float64) point {
+// in returns the values in another unit, where so many prior variances stand before odds, which have none.
+func (p *point) in(unit float64, variances int) point {
 	ratio := p.unit / unit
 	q := point{hyper: append([]float64(nil), p.hyper...), unit: unit}
 	q.noise, q.common = p.noise*ratio*ratio, p.common*ratio*ratio
-	for _, v := range p.prior {
-		q.prior = append(q.prior, v*ratio*ratio)
+	for k, v := range p.prior {
+		if k < variances {
+			v *= ratio * ratio
+		}
+		q.prior = append(q.prior, v)
 	}
 	return q
 }
@@ -200,7 +203,7 @@ func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Featu
 	if err := f.load(ctx, features); err != nil {
 		return 0, err
 	}
-	point := at.in(f.base().summary.units.Scale)
+	point := at.in(f.base().summary.units.Scale, len(e.groups))
 	return f.evaluate(ctx, &point.values, slope)
 }
 

@@ -81,12 +81,14 @@ type Engine struct {
 	prior      prior.Normal
 	config     Config
 
-	groups    []problem.Group // runs of weights with a prior variance of their own
-	intercept bool            // weight 0 is the intercept
-	tuned     bool            // the features have hyper-parameters to learn, on which columns depend
-	apart     bool            // they have some, on which prior deviations of weights depend, and no columns
-	levels    bool            // weights of levels are eliminated where there are as many rows as
-	rest      int             // other weights; without levels all weights
+	groups    []problem.Group    // runs of weights with a prior variance of their own
+	intercept bool               // weight 0 is the intercept
+	tuned     bool               // the features have hyper-parameters to learn, on which columns depend
+	apart     bool               // they have some, on which prior deviations of weights depend, and no columns
+	levels    bool               // weights of levels are eliminated where there are as many rows as
+	rest      int                // other weights; without levels all weights
+	together  []problem.Together // columns that vary together by level
+	odds      []float64          // of their partial correlations, behind the prior variances of groups among the values
 	// segment is credence.SegmentRows, but in tests of tables with several segments.
 	segment int
 }
@@ -118,8 +120,14 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err := e.likelihood.Validate(); err != nil {
 		return nil, err
 	}
-	if e.groups, err = problem.Groups("exact", model.Features, e.prior); err != nil {
+	if e.groups, err = problem.GroupsTogether("exact", model.Features, e.prior); err != nil {
 		return nil, err
+	}
+	if e.together, err = problem.TogetherOf("exact", model.Features, e.groups); err != nil {
+		return nil, err
+	}
+	for _, t := range e.together {
+		e.odds = append(e.odds, t.Odds...)
 	}
 	if p, ok := model.Features.(credence.Proportioned); ok {
 		var apart credence.Features

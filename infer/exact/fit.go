@@ -198,11 +198,15 @@ func (e *Engine) member(s *stage, end *outcome) credence.Member {
 		law = end.settled.at.prior
 	}
 	problem.Spread(variances, e.groups, func(k int) float64 { return s.own(law[k]) })
+	var correlations []prior.Correlation
+	for i, of := range e.correlationsAt(end.settled.at.prior[len(e.groups):]) {
+		correlations = append(correlations, prior.Correlation{First: e.together[i].First, Values: of})
+	}
 	return credence.Member{
 		Model: credence.Model{
 			Features:   end.features,
 			Likelihood: likelihood.Gaussian{NoiseVariance: e.likelihood.NoiseVariance.At(s.own(end.settled.at.noise)), PredictiveDF: end.settled.predictiveDF},
-			Prior:      prior.Normal{Variance: e.prior.Variance, ARD: e.prior.ARD, Variances: variances},
+			Prior:      prior.Normal{Variance: e.prior.Variance, ARD: e.prior.ARD, Variances: variances, Correlations: correlations},
 		},
 		Posterior: end.settled.posterior,
 	}

@@ -19,7 +19,7 @@ import (
 // values are what the evidence is a function of, in the units of the rows.
 type values struct {
 	noise float64   // σ²
-	prior []float64 // λ of each group
+	prior []float64 // λ of each group, then the odds of correlations; see problem.Together
 	// common is the square of the common scale of their priors under automatic relevance
 	// determination, which the evidence does not see.
 	common float64
@@ -66,8 +66,8 @@ func (e *Engine) newForm(r *unitRows, ws *credence.Workspace, tuned bool) form {
 	c := e.common(r, ws, tuned)
 	weights := &primal{common: c, rowSums: &Sums{segment: e.segment}}
 	switch n := r.Count(); {
-	case e.levels && n >= e.rest:
-		return &levels{primal: weights}
+	case e.levels && (n >= e.rest || len(e.together) > 0):
+		return e.newLevels(weights)
 	case n < c.d && !e.apart: // its n×n sums take one variance for a block
 		return &dual{common: c}
 	}

@@ -72,7 +72,7 @@ func forms(t *testing.T, e *Engine, data credence.Data) map[string]form {
 	out := map[string]form{}
 	if keyed, ok := e.model.Features.(credence.Keyed); ok && len(keyed.LevelRuns()) > 0 {
 		r := must.Value(e.openRows(context.Background(), data, 0, e.tuned))(t)
-		out["levels"] = &levels{primal: &primal{common: e.common(r, credence.NewWorkspace(2), e.tuned), rowSums: &Sums{segment: e.segment}}}
+		out["levels"] = e.newLevels(&primal{common: e.common(r, credence.NewWorkspace(2), e.tuned), rowSums: &Sums{segment: e.segment}})
 		return out
 	}
 	for _, name := range []string{"primal", "dual"} {

@@ -247,7 +247,9 @@ func (m *density) finish(all *hyper.Integrated) error {
 	for k, i := range m.places {
 		v := m.o.variables[i]
 		l := learned{name: v.name, sd: all.Mode.Axes.SD(k) / v.unit}
-		if scaled, ok := v.prior.(hyper.BetaPrime); ok {
+		if v.plain {
+			l.sd = all.Mode.Axes.SD(k)
+		} else if scaled, ok := v.prior.(hyper.BetaPrime); ok {
 			l.scale = scaled.Scale
 		}
 		if v.hung {

@@ -17,9 +17,12 @@ import (
 // ones are not: the prior of the intercept, whose standard deviation is ten times that of the target, stands at another place.
 type levels struct {
 	*primal
+	engine  *Engine
 	pattern *arrow.Pattern
 	solver  *gauss.ArrowSolver
 }
+
+func (e *Engine) newLevels(p *primal) *levels { return &levels{primal: p, engine: e} }
 
 // patternOf returns the layout of the rows that a finder has seen.
 func patternOf(f *arrow.Finder) (gauss.Arrow, error) {
@@ -51,7 +54,7 @@ func (p *levels) load(ctx context.Context, features credence.Features) error {
 func (p *levels) take(l gauss.Arrow) {
 	p.pattern, p.layout = l.Pattern, l
 	p.primal.products = func(precision float64, _, first, end int) func(*credence.Design, []float64) {
-		p.solver.Covariance(p.inverse)
+		p.covariance(p.inverse)
 		leaf, size := p.inverse[l.Len()-l.Rest()*l.Rest():], l.Rest()
 		for j := first; p.intercept && j < end; j++ {
 			for i, mean := range p.means[:l.Dense] {
@@ -64,6 +67,9 @@ func (p *levels) take(l gauss.Arrow) {
 	}
 	p.allocate()
 	p.solver = p.system.(*gauss.ArrowSolver)
+	if len(p.engine.together) > 0 {
+		p.together = newTogether(p)
+	}
 }
 
 // bends has no formulas: the curvature is that of differences.
@@ -78,14 +84,22 @@ func (p *levels) moments(at *values, dst *hyper.Point) {
 	resize(&dst.Linear, size+1)
 	copy(dst.Mean, p.m)
 	copy(dst.Linear, p.inverse[:size])
-	p.solver.Covariance(dst.Linear[:size])
+	p.covariance(dst.Linear[:size])
+	p.pattern.Diagonal(dst.Variance[:d], dst.Linear[:size])
 	trace := 0.0
-	for j, v := range p.traces {
+	for _, v := range p.traces {
 		trace += v
-		dst.Variance[j] = v * p.s[j] * p.s[j]
 	}
 	dst.Linear[size] = at.noise
 	dst.Variance[d] = at.noise * (p.summary.weight/p.summary.precise + (float64(d)-trace)/p.summary.precise)
+}
+
+// covariance turns A⁻¹ into the covariance of the weights.
+func (p *levels) covariance(inverse []float64) {
+	p.solver.Covariance(inverse)
+	if p.together != nil {
+		p.together.back(inverse)
+	}
 }
 
 func (p *levels) spread(linear []float64, scale float64, difference []float64) {
@@ -105,7 +119,7 @@ func (p *levels) integrated(mean, linear []float64, df float64) (credence.Poster
 func (p *levels) posterior() credence.Posterior {
 	covariance := make([]float64, p.pattern.Len())
 	p.solver.Inverse(covariance)
-	p.solver.Covariance(covariance)
+	p.covariance(covariance)
 	return p.arrow(p.m, covariance, 0)
 }
 

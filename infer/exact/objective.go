@@ -66,7 +66,7 @@ func (e *Engine) objective(ctx context.Context, f form, t ascent) (*objective, e
 		}
 	}
 	o.setJoint()
-	o.slopes.prior = make([]float64, len(e.groups))
+	o.slopes.prior = make([]float64, len(e.groups)+len(e.odds))
 	if t.tune || e.apart {
 		o.slopes.hyper = make([]float64, len(hyper))
 	}

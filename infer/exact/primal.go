@@ -34,6 +34,8 @@ type primal struct {
 	inverse []float64 // A⁻¹, in the layout; in backward C, which may be packed, with the sparse columns' rows at the end
 	s, q, m []float64 // √λ; S⁻¹m; m
 	traces  []float64 // diag A⁻¹
+	// together mixes columns that vary together by level; nil without.
+	together *together
 	// products returns what stores −ΦC/σ² of a block, at least of C's columns [first, end), all dense, once A⁻¹ is there; see backward.
 	products func(precision float64, dense, first, end int) func(phi *credence.Design, dst []float64)
 	kept     []credence.Design
@@ -139,12 +141,19 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 		p.s[j] *= v
 	}
 	precision := 1 / at.noise
-	if err := p.system.Set(p.gram, precision, p.s); !p.factored(err, p.system.Jitter()) {
+	gram := p.gram
+	copy(p.m, p.cross)
+	if p.together != nil {
+		gram = p.together.mix(at, p.m)
+	}
+	if err := p.system.Set(gram, precision, p.s); !p.factored(err, p.system.Jitter()) {
 		return math.NaN(), nil
 	}
-	copy(p.m, p.cross)
 	kernel.Scale(precision, p.m)
 	p.system.Whiten(p.m, p.q, p.m)
+	if p.together != nil {
+		p.together.weights(p.m)
+	}
 	penalty := 0.0 // mᵀΛ⁻¹m
 	for _, v := range p.q {
 		penalty += v * v
@@ -161,7 +170,7 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	trace := 0.0
 	for k, g := range p.groups {
 		sum := 0.0
-		for j := g.First; j < g.End(); j++ {
+		for j := g.First; j < g.End(); j += g.Step() {
 			v := p.q[j]
 			trace += p.traces[j]
 			sum += p.traces[j] + v*v
@@ -170,6 +179,9 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	}
 	for j := range slope.weights {
 		slope.weights[j] = p.traces[j] + p.q[j]*p.q[j] - 1
+	}
+	if p.together != nil {
+		p.together.slopes(slope.prior)
 	}
 	var residual float64
 	if slope.hyper != nil && p.tuned {

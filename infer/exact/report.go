@@ -37,11 +37,20 @@ func (r *fit) hyper() []credence.Value {
 	if slices.ContainsFunc(first.settled.learned, func(l learned) bool { return l.name == commonName }) {
 		list = append(list, credence.Value{Name: commonName, Value: r.own(first.settled.at.common)})
 	}
-	return append(list, problem.Values(r.groups, func(k int) float64 { return r.own(first.settled.at.prior[k]) }, model.Features)...)
+	list = append(list, problem.Values(r.groups, func(k int) float64 { return r.own(first.settled.at.prior[k]) }, model.Features)...)
+	for i, correlations := range r.correlationsAt(first.settled.at.prior[len(r.groups):]) {
+		t := &r.Engine.together[i]
+		for row := range t.K {
+			for c := range row {
+				list = append(list, credence.Value{Name: t.PairName(row, c), Value: correlations[hyper.Pairs(row)+c]})
+			}
+		}
+	}
+	return list
 }
 
 // setPriors lists the scales of the hyper-parameters' priors and the posterior standard deviations of
-// their logarithms, of those that were learned under priors.
+// their logarithms, of those that were learned under priors; of correlations those of the coordinates of partial ones.
 func (r *fit) setPriors(report *credence.Report) {
 	for _, l := range r.best[0].settled.learned {
 		report.HyperSD = append(report.HyperSD, credence.Value{Name: l.name, Value: l.sd})

@@ -151,7 +151,7 @@ func (e *Engine) FitSums(ctx context.Context, s *Sums) (*credence.Fitted, error)
 	run.ws = credence.NewWorkspace(e.config.Threads)
 	p := &primal{common: e.common(nil, run.ws, false), rowSums: s}
 	if run.form = p; e.levels {
-		form := &levels{primal: p}
+		form := e.newLevels(p)
 		form.take(s.layout.(gauss.Arrow))
 		run.form = form
 	}

@@ -37,6 +37,7 @@ type variable struct {
 	hung   bool // the prior's scale is multiplied by the common one
 	common bool // it is the common scale
 	own    bool // of the features
+	plain  bool // it has no unit: a correlation
 	group  int  // whose prior variance it is, or -1
 	hyper  int  // which of the features' hyper-parameters it is, where it is their own
 }
@@ -124,7 +125,7 @@ func (e *Engine) references(f form) []float64 {
 			continue
 		}
 		total := 0.0
-		for j := g.First; j < g.End(); j++ {
+		for j := g.First; j < g.End(); j += g.Step() {
 			size := squares[j]
 			if deviation := f.base().deviation; deviation != nil {
 				size *= deviation[j] * deviation[j]
@@ -157,7 +158,7 @@ func (e *Engine) variables(f form, current *point, t ascent, floor float64, refe
 	if noise != param.Learned {
 		current.noise = own(e.likelihood.NoiseVariance.Value)
 	}
-	current.prior = append([]float64(nil), references...)
+	current.prior = append(append([]float64(nil), references...), e.odds...)
 	if e.priors() && !e.tuned && noise == param.Learned {
 		current.noise = beginNoise * beginNoise * noiseScale * noiseScale
 	}
@@ -174,7 +175,7 @@ func (e *Engine) variables(f form, current *point, t ascent, floor float64, refe
 		}
 	}
 	if t.before != nil {
-		moved := t.before.in(current.unit)
+		moved := t.before.in(current.unit, len(e.groups))
 		current.values, current.hyper = moved.values, moved.hyper
 		if e.intercept {
 			current.prior[0] = references[0]
@@ -205,6 +206,7 @@ func (e *Engine) variables(f form, current *point, t ascent, floor float64, refe
 			prior: e.priorOr(scaled), unit: 0.5, hung: hangs,
 		})
 	}
+	list = append(list, e.correlations()...)
 	if hung > 0 {
 		list = append(list, variable{
 			name: commonName, value: func(p *point) *float64 { return &p.common }, slope: func(*slopes) float64 { return 0 },
@@ -256,7 +258,7 @@ func (e *Engine) fine(f form, references []float64) []float64 {
 			continue
 		}
 		least := math.Inf(1)
-		for j := g.First; j < g.End(); j++ {
+		for j := g.First; j < g.End(); j += g.Step() {
 			variance := squares[j] / weight
 			if means != nil {
 				variance -= means[j] * means[j]

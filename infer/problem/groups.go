@@ -19,10 +19,12 @@ const FullWeights = 2000
 type Group struct {
 	Name         string // of the block, or of the weight
 	First, Count int
-	Block        int  // index of the block
-	Of           int  // weights of the block
-	Intercept    bool // the block is the intercept
-	Learned      bool // its prior variance is learned from the data, from a guess or from nothing
+	// Stride is the number of weights from one of its own to the next; 0 is 1. See [Together].
+	Stride    int
+	Block     int  // index of the block
+	Of        int  // weights of the block
+	Intercept bool // the block is the intercept
+	Learned   bool // its prior variance is learned from the data, from a guess or from nothing
 	// Stated is the prior variance: a Guess and Held have a value.
 	Stated param.Parameter
 	// Covaried says that no prior of the model is about the block: see [credence.Covaried].
@@ -35,11 +37,27 @@ type Group struct {
 }
 
 // End returns the weight after the last one of the group.
-func (g *Group) End() int { return g.First + g.Count }
+func (g *Group) End() int { return g.First + max(0, g.Count-1)*g.Step() + min(1, g.Count) }
 
-// Groups returns the groups of the weights under a prior. It refuses blocks that do not follow
-// each other over all weights; engine stands before errors.
+// Step is the number of weights from one of the group to the next.
+func (g *Group) Step() int { return max(1, g.Stride) }
+
+// Groups is GroupsTogether for an engine that takes no columns which vary together.
 func Groups(engine string, features credence.Features, p prior.Normal) ([]Group, error) {
+	for _, c := range credence.Covariances(features) {
+		if len(c.Columns) > 1 {
+			return nil, fmt.Errorf("%s: %s has %d columns that vary together by group, which engine exact takes, for the family gaussian: write || in the place of |, which leaves their correlations out", engine, features.Blocks()[c.Block].Name, len(c.Columns))
+		}
+	}
+	return GroupsTogether(engine, features, p)
+}
+
+// GroupsTogether returns the groups of the weights under a prior. It refuses blocks that do not follow
+// each other over all weights; engine stands before errors.
+func GroupsTogether(engine string, features credence.Features, p prior.Normal) ([]Group, error) {
+	if features == nil {
+		return nil, fmt.Errorf("%s: the model has no features", engine)
+	}
 	blocks := features.Blocks()
 	tuned, moves := make([]bool, len(blocks)), make([]bool, len(blocks))
 	if tunable, ok := features.(credence.Tunable); ok {
@@ -52,11 +70,12 @@ func Groups(engine string, features credence.Features, p prior.Normal) ([]Group,
 		}
 	}
 	own := map[int]param.Parameter{} // prior variances of blocks with a covariance of their own
+	together := map[int]credence.Covariance{}
 	for _, c := range credence.Covariances(features) {
-		if len(c.Columns) > 1 {
-			return nil, fmt.Errorf("%s: %s has %d columns that vary together by group, and the engine takes one", engine, blocks[c.Block].Name, len(c.Columns))
-		}
 		own[c.Block] = param.Parameter{}
+		if len(c.Columns) > 1 {
+			together[c.Block] = c
+		}
 		if len(c.SD) > 0 {
 			state := param.Guess
 			if c.Held {
@@ -85,7 +104,9 @@ func Groups(engine string, features credence.Features, p prior.Normal) ([]Group,
 		}
 		g.Learned = !b.Intercept && g.Stated.State != param.Held
 		if !p.ARD || b.Intercept || g.Covaried {
-			if b.Count > 0 {
+			if c, ok := together[k]; ok {
+				list = append(list, columnsOf(g, c)...)
+			} else if b.Count > 0 {
 				list = append(list, g)
 			}
 			continue
@@ -105,7 +126,7 @@ func Groups(engine string, features credence.Features, p prior.Normal) ([]Group,
 func Spread(dst []float64, groups []Group, value func(k int) float64) {
 	for k, g := range groups {
 		v := value(k)
-		for j := g.First; j < g.End(); j++ {
+		for j := g.First; j < g.End(); j += g.Step() {
 			dst[j] = v
 		}
 	}
@@ -168,7 +189,7 @@ func Spreads(groups []Group, squares, means []float64, weight float64) []float64
 			continue
 		}
 		total := 0.0
-		for j := g.First; j < g.End(); j++ {
+		for j := g.First; j < g.End(); j += g.Step() {
 			size := squares[j] / weight
 			if means != nil {
 				size = Size(size, size-means[j]*means[j])

@@ -1,6 +1,8 @@
 package problem
 
 import (
+	"slices"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/prior"
@@ -10,14 +12,13 @@ import (
 const fewLevels = 256
 
 // Rest returns how many of the weights no level of the largest key has, and whether engines with a covariance eliminate the levels: of sparse columns
-// of which more than 256 go by levels, under a prior without a variance for every weight. Otherwise the rest is all weights.
+// of which more than 256 go by levels, under a prior without a variance for every weight, and of columns that vary together by level. Otherwise the rest is all weights.
 func Rest(features credence.Features, p credence.Prior) (rest int, levels bool) {
 	d := features.Weights()
-	if normal, ok := p.(prior.Normal); !ok || normal.ARD {
-		return d, false
-	}
+	normal, ok := p.(prior.Normal)
 	head, all := arrow.Weights(features)
-	if all <= fewLevels {
+	together := slices.ContainsFunc(credence.Covariances(features), func(c credence.Covariance) bool { return len(c.Columns) > 1 })
+	if !ok || !together && (all <= fewLevels || normal.ARD) {
 		return d, false
 	}
 	return d - head, true

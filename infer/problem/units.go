@@ -129,7 +129,7 @@ func Means(groups []Group, totals []float64, weight float64) []float64 {
 	means := make([]float64, len(totals))
 	for _, g := range groups {
 		if g.Centred() {
-			for j := g.First; j < g.End(); j++ {
+			for j := g.First; j < g.End(); j += g.Step() {
 				means[j] = totals[j] / weight
 			}
 		}

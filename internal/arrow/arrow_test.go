@@ -405,6 +405,51 @@ func TestCentre(t *testing.T) {
 	o.compare(t, "TᵀHT", o.values, &want)
 }
 
+// TestMix: columns of levels mixed in the pattern are XᵀHX, and the sums over levels are those of the dense matrix.
+func TestMix(t *testing.T) {
+	for k, pr := range problems() {
+		t.Run(pr.name, func(t *testing.T) {
+			o := solveBoth(t, pr, uint64(k), 1)
+			o.dense()
+			rng := rand.New(rand.NewPCG(5, 5))
+			d := o.f.weights
+			inverse, u := make([]float64, o.p.Len()), make([]float64, d)
+			o.factor.Inverse(inverse)
+			for j := range u {
+				u[j] = rng.NormFloat64()
+			}
+			for _, r := range o.f.runs {
+				n := r.Columns
+				x, to := make([]float64, n*n), mat.NewDense(d, d, nil)
+				for i := range d {
+					to.Set(i, i, 1)
+				}
+				for i := range x {
+					x[i] = rng.NormFloat64()
+				}
+				sum, want := make([]float64, n*n), make([]float64, n*n)
+				for g := range r.Levels {
+					for i := range n {
+						for j := range n {
+							a, b := r.First+g*n+i, r.First+g*n+j
+							to.Set(a, b, x[i*n+j])
+							want[i*n+j] += u[a]*u[b] + o.inverse.At(a, b)
+						}
+					}
+				}
+				o.p.Moments(sum, inverse, u, r.First, r.Levels, n)
+				near(t, "sums over levels", sum, want)
+				values := slices.Clone(o.values)
+				o.p.Mix(values, r.First, r.Levels, n, x)
+				var half, mixed mat.Dense
+				half.Mul(to.T(), o.h)
+				mixed.Mul(&half, to)
+				o.compare(t, "XᵀHX", values, &mixed)
+			}
+		})
+	}
+}
+
 func TestLostPivot(t *testing.T) {
 	o := solveBoth(t, problems()[0], 0, 1)
 	for _, weight := range []int{1, o.f.dense + 5} {

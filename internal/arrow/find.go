@@ -50,6 +50,7 @@ type Finder struct {
 	weights, dense int
 	heads          [][]credence.LevelRun // the outermost, then the keys that may be further ones, largest first
 	level          []int32               // of every sparse column in the outermost head, -1 for others
+	last           []int32               // the last column of the level that a sparse column is of, in its run
 	pairs          []uint64              // a level of the outermost head and a sparse column
 	apart          []uint64              // two sparse columns of a row without such a level
 	settled        int                   // pairs that are sorted and stand once
@@ -62,7 +63,15 @@ func NewFinder(features credence.Features) *Finder {
 	for len(f.heads) > 1 && weightsOf(f.heads[len(f.heads)-1]) < leastNested {
 		f.heads = f.heads[:len(f.heads)-1]
 	}
-	f.level = f.levels(f.heads[0])
+	f.level, f.last = f.levels(f.heads[0]), make([]int32, f.weights-f.dense)
+	for j := range f.last {
+		f.last[j] = int32(j)
+	}
+	for _, r := range features.(credence.Keyed).LevelRuns() {
+		for j := 0; j < r.Levels*r.Columns && r.First >= f.dense; j++ {
+			f.last[r.First-f.dense+j] = int32(r.First - f.dense + j/r.Columns*r.Columns + r.Columns - 1)
+		}
+	}
 	return f
 }
 
@@ -83,20 +92,32 @@ func (f *Finder) levels(runs []credence.LevelRun) []int32 {
 // Known says that the pattern needs no rows: all sparse columns are the outermost head's.
 func (f *Finder) Known() bool { return weightsOf(f.heads[0]) == f.weights-f.dense }
 
-// Add looks at rows.
+// Add looks at rows. A row that has a column of a level has all columns of it, if only as 0.
 func (f *Finder) Add(phi *credence.Design) {
+	var all []int32
 	for i := range phi.Dense.Rows {
 		columns, _ := phi.Sparse.Row(i)
 		level := int32(-1)
+		all = all[:0]
 		for _, c := range columns {
 			level = max(level, f.level[c])
+			first := c
+			for first > 0 && f.last[first-1] == f.last[c] {
+				first--
+			}
+			if n := len(all); n > 0 && all[n-1] >= first {
+				continue
+			}
+			for ; first <= f.last[c]; first++ {
+				all = append(all, first)
+			}
 		}
-		for k, c := range columns {
+		for k, c := range all {
 			switch {
 			case level >= 0 && f.level[c] < 0:
 				f.pairs = append(f.pairs, uint64(level)<<32|uint64(c))
 			case level < 0:
-				for _, other := range columns[:k] {
+				for _, other := range all[:k] {
 					f.apart = append(f.apart, uint64(c)<<32|uint64(other), uint64(other)<<32|uint64(c))
 				}
 			}

@@ -1,0 +1,69 @@
+package problem
+
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/param"
+)
+
+// Together is a term such as (1 + x | g), of k columns whose weights vary together over the levels of a key: weight First + level·k + c is that
+// of a column. Each column is a group with a prior variance of its own.
+type Together struct {
+	Name             string
+	Columns          []string
+	First, Levels, K int
+	Group            int       // of the first column, among the groups
+	Odds             []float64 // of the partial correlations, see package hyper: stated, or of none
+	Learned          bool      // nothing is stated of them
+}
+
+// TogetherOf returns the terms of features with several columns.
+func TogetherOf(engine string, features credence.Features, groups []Group) (list []Together, err error) {
+	if features == nil {
+		return nil, fmt.Errorf("%s: the model has no features", engine)
+	}
+	blocks := features.Blocks()
+	for _, c := range credence.Covariances(features) {
+		k := len(c.Columns)
+		if k < 2 {
+			continue
+		}
+		t := Together{Name: blocks[c.Block].Name, Columns: c.Columns, First: blocks[c.Block].First, Levels: c.Levels, K: k, Learned: c.Correlations == nil}
+		for groups[t.Group].Block != c.Block {
+			t.Group++
+		}
+		stated := make([]float64, hyper.Pairs(k))
+		for i := range stated {
+			if n := len(c.Correlations); n > 0 {
+				stated[i] = c.Correlations[min(i, n-1)]
+			}
+		}
+		if t.Odds, err = hyper.Odds(k, stated); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", engine, t.Name, err)
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// PairName names the correlation of columns r and c < r.
+func (t *Together) PairName(r, c int) string {
+	return "correlation." + t.Name + "." + t.Columns[c] + "." + t.Columns[r]
+}
+
+// columnsOf splits the group of a term into those of its columns.
+func columnsOf(g Group, c credence.Covariance) (list []Group) {
+	k := len(c.Columns)
+	for j, name := range c.Columns {
+		of := g
+		of.Name, of.First, of.Count, of.Of, of.Stride = g.Name+"."+name, g.First+j, c.Levels, c.Levels, k
+		if n := len(c.SD); n > 0 {
+			sd := c.SD[min(j, n-1)]
+			of.Stated = param.Parameter{Value: sd * sd, State: of.Stated.State}
+		}
+		list = append(list, of)
+	}
+	return list
+}
