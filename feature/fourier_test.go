@@ -275,6 +275,24 @@ func TestOrthogonaliseNearlyParallel(t *testing.T) {
 	}
 }
 
+// What is drawn again has the frequencies and the amplitudes of another seed.
+func TestRedraw(t *testing.T) {
+	in, ws := numbers(2), credence.NewWorkspace(1)
+	base := RandomFourier{Name: "k", Kernel: RBF, Inputs: []int{0, 1}, Lengthscale: Lengthscale{Values: []float64{1, 1}}}
+	first := draw(t, in, base, 20, 1)
+	want := *first
+	var err error
+	want.Frequencies, want.Amplitudes, err = RBF.Draw(first.Sampling, 20, 2, credence.Rand(7, credence.RedrawFeatures, 3))
+	must.Succeed(t, err)
+	var got, other credence.Design
+	rows := batch(in, 5, false)
+	newSet(t, in, first).Redraw(7, 3).Transform(ws, &got, rows)
+	newSet(t, in, &want).Transform(ws, &other, rows)
+	for i := range 5 {
+		sameRow(t, "drawn again", got.Dense.Row(i), other.Dense.Row(i))
+	}
+}
+
 // Given frequencies are ω before division by ℓ, and are not redrawn.
 func TestGivenFrequencies(t *testing.T) {
 	in := numbers(2)
