@@ -80,6 +80,11 @@ func TestCyclicIsASumOfHarmonics(t *testing.T) {
 		}
 	}
 	phi := spread(s, rows)
+	for j, v := range phi.Row(0) { // the cosines and sines of 0
+		if want := float64(1-j%2) / float64((j/2+1)*(j/2+1)); math.Abs(v-want) > 1e-9 {
+			t.Fatalf("weight %d of 0 is %v, want %v", j, v, want)
+		}
+	}
 	for j, v := range phi.Row(0) {
 		if math.Abs(v-phi.Row(1)[j]) > 1e-9 || math.Abs(phi.Row(2)[j]-phi.Row(3)[j]) > 1e-9 {
 			t.Fatalf("weight %d does not repeat", j)

@@ -89,6 +89,14 @@ func TestApartIsTogether(t *testing.T) {
 				t.Errorf("%d rows, f(%g) = %.6f ± %.6f, of columns with their deviations %.6f ± %.6f", rows, at[i], mean[i], sd[i], want[i], wantSD[i])
 			}
 		}
+		// Integrated, a lengthscale is told by the mean of its logarithm, within its standard deviation of the mode, and the features have it.
+		whole := must.Value(fit.Table(t.Context(), source, fit.Options{Formula: "y ~ z + hsgp(x, m=25, boundary=2, kernel=matern52) + periodic(z, period=24, m=5)"}))(t)
+		const name = "lengthscale.hsgp(x).x"
+		place := slices.IndexFunc(whole.Report.Hyper, func(v credence.Value) bool { return v.Name == name })
+		spread := slices.IndexFunc(whole.Report.HyperSD, func(v credence.Value) bool { return v.Name == name })
+		if off := math.Abs(math.Log(whole.Report.Hyper[place].Value / scales[0])); off < 1e-4 || off > whole.Report.HyperSD[spread].Value {
+			t.Errorf("%d rows: the lengthscale is %v ± %v, at the mode %v", rows, whole.Report.Hyper[place].Value, whole.Report.HyperSD[spread].Value, scales[0])
+		}
 		top := penalised(scales[0], scales[1])
 		for _, ratio := range []float64{.7, 1.4} {
 			if a, b := penalised(scales[0]*ratio, scales[1]), penalised(scales[0], scales[1]*ratio); a > top || b > top {

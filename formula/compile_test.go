@@ -74,6 +74,7 @@ func TestFormulasByHand(t *testing.T) {
 		{"price ~ rooms + I(rooms^2) + square(rooms) + rooms^3", intercept + "; linear: rooms square(rooms) rooms^3"},
 		{"price ~ (rooms > 3) + rooms > 3 + rooms <= 3 + log1p(rooms) + clip(lat, -1, 1) + sign(abs(lon))", intercept + "; linear: (rooms > 3) (rooms <= 3) log1p(rooms) clip(lat, -1, 1) sign(abs(lon))"},
 		{"price ~ (rooms > 3):lat + (rooms == 4)*new", intercept + "; linear: (rooms == 4) new; (rooms > 3):lat: (rooms > 3):lat; (rooms == 4):new: (rooms == 4):new"},
+		{"price ~ clip(lat, 0, 1) + clip(lat, 0, 2) + clip(lat, 0.5, 2) + clip(lat, 0, 2)", intercept + "; linear: clip(lat, 0, 1) clip(lat, 0, 2) clip(lat, 0.5, 2)"},
 		{"price ~ factor(zip) + C(type):lat + lat", intercept + "; linear: lat; onehot(zip): zip=94110 zip=94117 zip=94122; type:lat: type=flat:lat type=house:lat"},
 		{"price ~ . - type + C(zip)", intercept + "; linear: lat lon rooms new; onehot(zip): zip=94110 zip=94117 zip=94122"},
 		{"price ~ s(lat)", intercept + "; linear: lat; s(lat): lat bend 1 lat bend 2 lat bend 3 lat bend 4 lat bend 5 lat bend 6 lat bend 7 lat bend 8"},
