@@ -36,31 +36,13 @@ const (
 // countQuantiles is Quantiles of counts up to a few hundred, whose probabilities are added up from 0: exact but where the
 // distribution function is within 1e-9 of a probability. It is false for what is no such row.
 func (d *Distribution) countQuantiles(dst []float64, i int, probabilities []float64) bool {
-	if _, ok := d.parts[0].likelihood.(recursive); !ok || d.tables == nil || d.parts[0].perRow != nil {
-		return false
-	}
-	if mean, _ := d.Latent(i); mean > math.Log(mostCounts) {
-		return false
-	}
-	nodes, ok := d.tables.nodes.Get().(*countNodes)
-	if !ok {
-		nodes = &countNodes{}
-	}
-	defer d.tables.nodes.Put(nodes)
-	return nodes.quantiles(dst, d, i, probabilities)
-}
-
-func (n *countNodes) quantiles(dst []float64, d *Distribution, i int, probabilities []float64) bool {
-	for most := fewCounts; most <= mostCounts; most *= 4 {
-		if !n.place(d, i, float64(most)) {
-			return false
-		}
+	return d.eachCount(i, mostCounts, func(most int, next func(y float64) float64) bool {
 		for k := range dst {
 			dst[k] = -1
 		}
 		below, left := 0.0, len(dst)
 		for y := 0; y <= most && left > 0; y++ {
-			below += n.next(float64(y))
+			below += next(float64(y))
 			for k, p := range probabilities {
 				if dst[k] < 0 && below >= p {
 					dst[k] = float64(y)
@@ -68,7 +50,26 @@ func (n *countNodes) quantiles(dst []float64, d *Distribution, i int, probabilit
 				}
 			}
 		}
-		if left == 0 {
+		return left == 0
+	})
+}
+
+// eachCount calls do with the probabilities of the counts of row i, to be asked for from 0 to most in order, and again with more
+// of them, up to about limit, until do is satisfied. It is false where do never is, and for what is no row of such counts.
+func (d *Distribution) eachCount(i, limit int, do func(most int, next func(y float64) float64) bool) bool {
+	if _, ok := d.parts[0].likelihood.(recursive); !ok || d.tables == nil || d.parts[0].perRow != nil {
+		return false
+	}
+	if mean, _ := d.Latent(i); mean > math.Log(float64(limit)) {
+		return false
+	}
+	nodes, ok := d.tables.nodes.Get().(*countNodes)
+	if !ok {
+		nodes = &countNodes{}
+	}
+	defer d.tables.nodes.Put(nodes)
+	for most := fewCounts; most <= limit && nodes.place(d, i, float64(most)); most *= 4 {
+		if do(most, nodes.next) {
 			return true
 		}
 	}

@@ -109,12 +109,34 @@ func (f *File) Kept(dst [][]byte, rows *score.Rows, i int) ([][]byte, error) {
 // Counts tells what was done to the rows that were scored, and how many there were.
 func (f *File) Counts() (counts frame.Counts, rows int) { return f.rows.Counts(), f.rows.Rows() }
 
-// Evaluate compares the predictions with the targets, and says where they do not fit each other. With leaveOneOut the rows
-// are those of training, and the density of each given all the others is added.
-func (f *File) Evaluate(ctx context.Context, leaveOneOut bool) (*metric.Evaluation, error) {
+// Measures say what an evaluation has beside the metrics of the family.
+type Measures struct {
+	LeaveOneOut bool // the rows are those of training: the density of each given all the others
+	Reliability bool // reliability tables
+	Groups      bool // the metrics of each group of rows that have the same texts in the columns of [Options].Keep
+}
+
+// Evaluate compares the predictions with the targets, and says where they do not fit each other.
+func (f *File) Evaluate(ctx context.Context, measures Measures) (*metric.Evaluation, error) {
 	e := score.NewEvaluation(f.scorer.Fitted())
-	if leaveOneOut {
+	e.Expect(f.rows.Rows())
+	if measures.LeaveOneOut {
 		e.LeaveOneOut(f.scorer.Fitted())
+	}
+	if measures.Reliability {
+		e.Reliability()
+	}
+	if measures.Groups && len(f.options.Keep) > 0 {
+		var texts [][]byte
+		e.By(f.options.Keep, func(rows *score.Rows, i int) (names []string, err error) {
+			if texts, err = f.Kept(texts[:0], rows, i); err != nil {
+				return nil, err
+			}
+			for _, text := range texts {
+				names = append(names, string(text))
+			}
+			return names, nil
+		})
 	}
 	if err := f.Each(ctx, e.Add); err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func Example() {
 	file, err := apply.Open(ctx, scorer, []string{test}, apply.Options{Targets: score.RequireTargets})
 	check(err)
 	defer file.Close()
-	result, err := file.Evaluate(ctx, false)
+	result, err := file.Evaluate(ctx, apply.Measures{})
 	check(err)
 	fmt.Printf("%d rows, RMSE %.2f, %.0f %% inside 90 %% intervals\n", result.Rows, float64(result.RMSE), 100*result.Coverage["0.9"])
 	// Output: 70 rows, RMSE 0.82, 100 % inside 90 % intervals
@@ -173,7 +173,7 @@ func TestRefusals(t *testing.T) {
 		apply.Options
 	}{
 		`no column "price"`:           {bare, apply.Options{Targets: score.RequireTargets}},
-		`no column "nosuch" to keep`:  {bare, apply.Options{Keep: []string{"nosuch"}}},
+		`no column "nosuch"`:          {bare, apply.Options{Keep: []string{"nosuch"}}},
 		`"south" at standard input:2`: {"size,place\n50,south\n", apply.Options{}},
 		`no column "place"`:           {"size\n50\n", apply.Options{Live: true}},
 	} {

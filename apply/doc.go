@@ -4,7 +4,7 @@
 //	scorer, err := score.New(model, score.Options{})
 //	file, err := apply.Open(ctx, scorer, []string{"test.csv"}, apply.Options{Targets: score.RequireTargets})
 //	defer file.Close()
-//	result, err := file.Evaluate(ctx, false)      // result.NLPD, result.RMSE, result.Coverage["0.9"]
+//	result, err := file.Evaluate(ctx, apply.Measures{}) // result.NLPD, result.RMSE, result.Coverage["0.9"]
 //
 // Predictions are in the order of the rows:
 //

@@ -82,7 +82,7 @@ func (t *Table) CheckTexts(columns []string) error {
 		if schema.Index(name) >= 0 || name == TagColumn && t.Tagged() {
 			continue
 		}
-		return fmt.Errorf("%s has no column %q to keep: %s", strings.Join(t.Files(), ", "), name, t.columnList())
+		return fmt.Errorf("%s has no column %q: %s", strings.Join(t.Files(), ", "), name, t.columnList())
 	}
 	return nil
 }

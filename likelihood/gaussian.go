@@ -161,6 +161,18 @@ func (l Gaussian) StandardQuantile(p float64) float64 {
 	return special.NormalQuantile(p)
 }
 
+// StandardCRPS returns the continuous ranked probability score of the predictive distribution of mean 0 and scale 1 at z (Gneiting &
+// Raftery 2007; Jordan, Krüger & Lerch 2019, both in their appendices).
+func (l Gaussian) StandardCRPS(z float64) float64 {
+	if !l.StudentPredictive() {
+		return z*(1-2*special.NormalCDF(-z)) + 2*special.NormalDensity(z) - 1/math.Sqrt(math.Pi)
+	}
+	df := l.PredictiveDF
+	density := math.Exp(special.LogStudentPeak(df, math.Sqrt(df)) - (df+1)/2*math.Log1p(z*z/df))
+	betas := math.Exp(2*special.LogGammaHalfStep(df/2)-special.LogGammaHalfStep(df-0.5)) / math.Sqrt(math.Pi) // B(½, df − ½)/B(½, df/2)²
+	return z*(1-2*special.StudentCDF(-z, df)) + 2/(df-1)*(density*(df+z*z)-math.Sqrt(df)*betas)
+}
+
 // PredictiveSample returns a draw of y.
 func (l Gaussian) PredictiveSample(rng *rand.Rand, mean, variance float64) float64 {
 	if l.StudentPredictive() {

@@ -94,8 +94,10 @@ type Evaluation struct {
 	*ClassificationResult
 	*DevianceResult
 	*CalibrationResult
-	// CRPS is the mean continuous ranked probability score, of counts and grades the sum over whole numbers (RPS), of two classes the Brier score.
+	// CRPS is the mean continuous ranked probability score, of counts and grades the sum over whole numbers (RPS), of two classes the Brier score; of numbers it is the model's, as nlpd is, where that is calibrated.
 	CRPS *Score `json:"crps,omitempty"`
+	// CRPSRows is how many rows of weight above 0 the CRPS is of, evenly spread, where it is not of all.
+	CRPSRows int64 `json:"crps_rows,omitempty"`
 	// NLPDOriginal is the NLPD of the column itself where the target is a transform of it, as log(price).
 	NLPDOriginal *Score       `json:"nlpd_original,omitempty"`
 	LOO          *LeaveOneOut `json:"loo,omitempty"`   // where it is asked for

@@ -22,11 +22,12 @@ type Scores struct {
 	rows         []int   // of the table, which may have others that the model leaves out
 	leaver       *Leaver // nil where rows are not left out
 	refits       bool    // rows are scored by fits that do not know them
+	every        int     // one of so many rows has its CRPS taken; 0 means each
 	group        []int   // of each row, where those of one are left out together; nil for rows by themselves
 }
 
 // figures are those of rows in the units of one target.
-type figures struct{ mean, sd, logDensity, target []float64 }
+type figures struct{ mean, sd, logDensity, crps, target []float64 }
 
 // NewScores returns the scores of no rows yet.
 func NewScores(name string, fitted *credence.Fitted) *Scores {
@@ -38,6 +39,9 @@ func NewScores(name string, fitted *credence.Fitted) *Scores {
 // LeaveOneOut asks for the density of each row given the others too: the rows to come are those that
 // the model was fitted to.
 func (s *Scores) LeaveOneOut() { s.leaver = NewLeaver(s.fitted) }
+
+// Expect says how many rows are to come, of which the CRPS is taken of about 10,000 evenly spread ones.
+func (s *Scores) Expect(rows int) { s.every = everyOf(rows) }
 
 // Add takes scored rows with targets.
 func (s *Scores) Add(rows *Rows) error {
@@ -53,9 +57,9 @@ func (s *Scores) Add(rows *Rows) error {
 		}
 	}
 	w, o := &s.written, &s.own
-	grow(&w.mean, &w.sd, &w.logDensity, &w.target, &s.weight)
+	grow(&w.mean, &w.sd, &w.logDensity, &w.crps, &w.target, &s.weight)
 	if s.back != nil {
-		grow(&o.mean, &o.sd, &o.logDensity, &o.target)
+		grow(&o.mean, &o.sd, &o.logDensity, &o.crps, &o.target)
 	}
 	for i := range n {
 		s.rows = append(s.rows, rows.SourceRow(i))
@@ -66,6 +70,10 @@ func (s *Scores) Add(rows *Rows) error {
 		w.mean[at], w.sd[at] = mean, math.Sqrt(variance)
 		w.target[at], s.weight[at] = rows.Target(i), rows.Weight(i)
 		w.logDensity[at] = rows.LogDensity(i, rows.Target(i))
+		scored := at%max(1, s.every) == 0
+		if w.crps[at] = math.NaN(); scored {
+			w.crps[at] = rows.CRPS(i, w.target[at])
+		}
 		if s.back == nil {
 			return
 		}
@@ -73,6 +81,9 @@ func (s *Scores) Add(rows *Rows) error {
 		o.mean[at], o.sd[at] = mean, math.Sqrt(variance)
 		o.target[at] = s.back.expr.Invert(w.target[at])
 		o.logDensity[at] = w.logDensity[at] + s.back.expr.LogSlope(w.target[at])
+		if o.crps[at] = math.NaN(); scored {
+			o.crps[at] = rows.crps(i, w.target[at], s.back)
+		}
 	})
 	return nil
 }
@@ -108,6 +119,7 @@ type Compared struct {
 	EvidenceBound    *float64     `json:"evidence_bound,omitempty"`
 	NLPD             metric.Score `json:"nlpd,omitzero"` // mean of −log p(y|data)
 	RMSE             metric.Score `json:"rmse,omitzero"` // of the predictive means
+	CRPS             metric.Score `json:"crps,omitzero"` // mean continuous ranked probability score, of at most about 10,000 evenly spread rows
 	// Gain is the mean log density per row less that of the first model of its kind, GainError its
 	// standard error over rows.
 	Gain      metric.Score `json:"gain,omitzero"`
@@ -159,7 +171,7 @@ func Compare(models ...*Scores) (*Comparison, error) {
 		}
 	}
 	if len(leaders) > 1 {
-		out.Warnings = append(out.Warnings, fmt.Sprintf("%s gives probabilities of whole numbers and %s densities, and neither ranks beside the other: gains are over the first model of each kind; set rmse side by side",
+		out.Warnings = append(out.Warnings, fmt.Sprintf("%s gives probabilities of whole numbers and %s densities, and neither ranks beside the other: gains are over the first model of each kind; set crps and rmse side by side",
 			leaders[Probabilities].Name, leaders[Densities].Name))
 	}
 	for _, s := range models {
@@ -217,9 +229,13 @@ func (s *Scores) against(first *Scores, across bool) Compared {
 		total += weight
 	}
 	var density, square, apart, ratio float64
+	var crps mean
 	for i, weight := range first.weight {
 		if weight == 0 {
 			continue
+		}
+		if i%max(1, s.every) == 0 {
+			crps.add(f.crps[i], weight)
 		}
 		share := weight / total
 		density += share * f.logDensity[i]
@@ -227,7 +243,7 @@ func (s *Scores) against(first *Scores, across bool) Compared {
 		apart += share * (f.mean[i] - o.mean[i]) * (f.mean[i] - o.mean[i])
 		ratio += share * math.Log(f.sd[i]/o.sd[i])
 	}
-	out.NLPD, out.RMSE = metric.Score(-density), metric.Score(math.Sqrt(square))
+	out.NLPD, out.RMSE, out.CRPS = metric.Score(-density), metric.Score(math.Sqrt(square)), metric.Score(crps.value())
 	out.Gain, out.GainError = gain(f.logDensity, o.logDensity, first.weight, first.group)
 	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
 	return out

@@ -2,6 +2,7 @@ package score
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -17,6 +18,7 @@ func Evaluate(ctx context.Context, scorer *Scorer, rows credence.Source) (*metri
 		return nil, err
 	}
 	e := NewEvaluation(scorer.fitted)
+	e.Expect(table.Rows())
 	if err := table.Each(ctx, e.Add); err != nil {
 		return nil, err
 	}
@@ -41,30 +43,88 @@ func (t *Table) Placed(text string) string { return criticism.Placed(t.rows, tex
 
 // Evaluation gathers the metrics that apply to a family.
 type Evaluation struct {
+	measures
+	none         measures // of a group without rows yet
+	discrete     bool
+	unitDeviance func(y, trials, mean float64) float64
+	size         float64 // of a negative binomial family, for the unit deviance
+	back         *original
+	leaver       *Leaver // nil where rows are not left out
+	closed       bool
+	every, seen  int // one of so many rows has its CRPS taken, of those so far
+	by           []string
+	groupOf      func(rows *Rows, i int) ([]string, error) // nil without groups
+	groups       map[string]*group
+}
+
+// measures gather metrics of some rows.
+type measures struct {
 	regression     metric.Regression
 	intervals      metric.Intervals
 	pit            metric.PIT
-	discrete       bool
+	calibration    metric.Calibration
 	classification *metric.Classification
 	deviance       *metric.Deviance
-	unitDeviance   func(y, trials, mean float64) float64
-	size           float64 // of a negative binomial family, for the unit deviance
-	// Of a transformed target, what its own log densities have more: Σ w log slope, and Σ w.
-	back          *original
-	slope, weight float64
-	leaver        *Leaver // nil where rows are not left out
+	crps           mean
+	// Of a transformed target, what its own log densities have more.
+	slope mean
+}
+
+// mean is a weighted mean.
+type mean struct {
+	sum, weight float64
+	rows        int64
+}
+
+func (m *mean) add(x, weight float64) {
+	if weight > 0 {
+		m.sum += weight * x
+		m.weight += weight
+		m.rows++
+	}
+}
+
+func (m *mean) value() float64 { return m.sum / m.weight }
+
+// rowFigures are what measures take of a row.
+type rowFigures struct {
+	y, mean, logDensity, crps, slope, below, upTo, chance, unit, weight float64
+	bounds                                                              []float64 // of each of the levels, and the median
+}
+
+// Add takes a row.
+func (m *measures) add(f *rowFigures) {
+	m.regression.Add(f.y, f.mean, f.logDensity, f.weight)
+	m.pit.Add(f.below, f.upTo, f.weight)
+	for k, level := range metric.Levels() {
+		m.intervals.Add(level, f.y, f.bounds[2*k], f.bounds[2*k+1], f.weight)
+	}
+	m.intervals.AddMedian(f.y, f.bounds[len(f.bounds)-1], f.weight)
+	if m.classification != nil {
+		m.classification.Add(f.y, f.chance, f.weight)
+	} else {
+		m.calibration.Add(f.y, f.mean, f.weight)
+	}
+	if m.deviance != nil {
+		m.deviance.Add(f.unit, f.weight)
+	}
+	if f.crps == f.crps {
+		m.crps.add(f.crps, f.weight)
+	}
+	m.slope.add(f.slope, f.weight)
 }
 
 // NewEvaluation returns an evaluation of no rows yet.
 func NewEvaluation(fitted *credence.Fitted) *Evaluation {
-	e := &Evaluation{}
+	e := &Evaluation{every: 1}
+	e.pit.Seed = fitted.Recipe.Seed
 	support, ok := fitted.Members[0].Model.Likelihood.(likelihood.Supported)
 	e.discrete = ok && support.Discrete()
 	e.regression.TrainMean = fitted.TargetMean
 	e.back, _ = originalOf(fitted) // an error means that there is no way back
 	switch l := fitted.Members[0].Model.Likelihood.(type) {
 	case likelihood.Bernoulli:
-		e.classification = &metric.Classification{}
+		e.classification, e.closed = &metric.Classification{}, true
 	case likelihood.Poisson:
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.PoissonDeviance(y, mean) }
 	case likelihood.NegativeBinomial:
@@ -79,6 +139,8 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	case likelihood.Gamma:
 		e.regression.TrainVariance = fitted.TargetVariance
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.GammaDeviance(y, mean) }
+	case likelihood.Gaussian:
+		e.regression.TrainVariance, e.closed = fitted.TargetVariance, len(fitted.Members) == 1 || !l.StudentPredictive()
 	case likelihood.Ordinal: // probabilities, which no density is a measure of
 	default:
 		e.regression.TrainVariance = fitted.TargetVariance
@@ -86,8 +148,25 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	if e.unitDeviance != nil {
 		e.deviance = &metric.Deviance{}
 	}
+	e.none = e.measures
 	return e
 }
+
+// mostScored is about how many rows the CRPS is taken of, where it has no closed form: integrals of rows with many parts take milliseconds.
+const mostScored = 10_000
+
+// Expect says how many rows are to come, of which the CRPS is taken of about 10,000 evenly spread ones, where they are more and it has no
+// closed form.
+func (e *Evaluation) Expect(rows int) {
+	if !e.closed {
+		e.every = everyOf(rows)
+	}
+}
+
+func everyOf(rows int) int { return max(1, (rows+mostScored-1)/mostScored) }
+
+// Reliability asks for reliability tables.
+func (e *Evaluation) Reliability() { e.calibration.Table, e.none.calibration.Table = true, true }
 
 // sizeOf returns the size of a negative binomial distribution that has the variance m + m²/size of the
 // mixture over members, for a mean m that they share.
@@ -113,105 +192,141 @@ func (e *Evaluation) Add(rows *Rows) error {
 			return err
 		}
 	}
-	levels := metric.Levels()
-	tails := make([]float64, 0, 2*len(levels))
-	for _, level := range levels {
+	var tails []float64
+	for _, level := range metric.Levels() {
 		tails = append(tails, (1-level)/2, (1+level)/2)
 	}
+	tails = append(tails, 0.5)
 	if e.unitDeviance != nil {
 		e.size = sizeOf(rows.scorer.fitted) // of the fit that scores these rows
 	}
-	n := rows.Len()
-	chance := make([]float64, n) // of the class
-	mean, logDensity, bounds := make([]float64, n), make([]float64, n), make([]float64, n*len(tails))
-	below, upTo := make([]float64, n), make([]float64, n)
-	rows.Each(func(i int) {
-		mean[i], _ = rows.Moments(i)
-		logDensity[i] = rows.LogDensity(i, rows.Target(i))
-		if below[i], upTo[i] = rows.transform(i, e.discrete); e.discrete && !rows.scorer.binary && rows.scorer.fitted.Calibration != nil {
-			below[i] = rows.placed(i)
-			upTo[i] = below[i]
-		}
-		own := bounds[i*len(tails) : (i+1)*len(tails)]
-		if rows.Quantiles(own, i, tails); e.classification != nil {
-			chance[i], _, _ = rows.chance(i)
-		}
-	})
 	if rows.scorer.back != nil { // the rows are taken back, and the training moments are not
-		e.back, e.regression.TrainVariance = nil, 0
+		e.back, e.regression.TrainVariance, e.none.regression.TrainVariance = nil, 0, 0
 	}
-	for i := range n {
-		if math.IsNaN(logDensity[i]) || math.IsInf(logDensity[i], 1) {
+	all := make([]rowFigures, rows.Len())
+	rows.Each(func(i int) { e.measure(&all[i], rows, i, tails) })
+	for i := range all {
+		f := &all[i]
+		if math.IsNaN(f.logDensity) || math.IsInf(f.logDensity, 1) {
 			return rows.tooFar(i, "the density of its target is beyond all numbers")
 		}
-		y, weight := rows.Target(i), rows.Weight(i)
-		e.regression.Add(y, mean[i], logDensity[i], weight)
-		if e.back != nil && weight > 0 {
-			e.slope += weight * e.back.expr.LogSlope(y)
-			e.weight += weight
+		e.add(f)
+		if e.groupOf == nil {
+			continue
 		}
-		e.pit.Add(below[i], upTo[i], weight)
-		own := bounds[i*len(tails):]
-		for k, level := range levels {
-			e.intervals.Add(level, y, own[2*k], own[2*k+1], weight)
+		own, err := e.group(rows, i)
+		if err != nil {
+			return err
 		}
-		if e.classification != nil {
-			e.classification.Add(y, chance[i], weight)
-		}
-		if e.deviance != nil {
-			trials := 0.0
-			if rows.batch.Trials != nil {
-				trials = rows.batch.Trials[i]
-			}
-			unit := math.Inf(1) // of a mean beyond all numbers
-			if mean[i] == mean[i] {
-				unit = e.unitDeviance(y, trials, mean[i])
-			}
-			e.deviance.Add(unit, weight)
+		own.add(f)
+	}
+	e.seen += len(all)
+	return nil
+}
+
+// measure stores what measures take of row i.
+func (e *Evaluation) measure(f *rowFigures, rows *Rows, i int, tails []float64) {
+	y := rows.Target(i)
+	*f = rowFigures{y: y, logDensity: rows.LogDensity(i, y), weight: rows.Weight(i), crps: math.NaN(), bounds: make([]float64, len(tails))}
+	f.mean, _ = rows.Moments(i)
+	if f.below, f.upTo = rows.transform(i, e.discrete); e.discrete && !rows.scorer.binary && rows.scorer.fitted.Calibration != nil {
+		f.below = rows.placed(i)
+		f.upTo = f.below
+	}
+	rows.Quantiles(f.bounds, i, tails)
+	if e.classification != nil {
+		f.chance, _, _ = rows.chance(i)
+	}
+	if e.back != nil {
+		f.slope = e.back.expr.LogSlope(y)
+	}
+	if (e.seen+i)%e.every == 0 && f.weight > 0 {
+		if f.crps = rows.CRPS(i, y); f.crps != f.crps {
+			f.crps = math.Inf(1)
 		}
 	}
-	return nil
+	if e.deviance != nil {
+		trials := 0.0
+		if rows.batch.Trials != nil {
+			trials = rows.batch.Trials[i]
+		}
+		f.unit = math.Inf(1) // of a mean beyond all numbers
+		if f.mean == f.mean {
+			f.unit = e.unitDeviance(y, trials, f.mean)
+		}
+	}
 }
 
 // Result returns the metrics.
 func (e *Evaluation) Result() (*metric.Evaluation, error) {
-	out := &metric.Evaluation{}
-	var err error
-	if out.RegressionResult, err = result(e.regression.Result); err == nil {
-		out.Rows = out.RegressionResult.Rows
-		if e.back != nil {
-			if nlpd := out.NLPD - metric.Score(e.slope/e.weight); nlpd.Defined() {
-				out.NLPDOriginal = &nlpd
-			}
-		}
-	}
-	if err == nil && e.classification != nil {
-		out.ClassificationResult, err = result(e.classification.Result)
-	}
-	if err == nil {
-		out.IntervalsResult, err = result(e.intervals.Result)
-	}
-	if err == nil {
-		var pit metric.PITResult
-		pit, err = e.pit.Result()
-		out.PIT = pit.Histogram
-		if e.discrete && pit.Coverage != nil {
-			out.Held, out.IntervalsResult.Coverage = out.IntervalsResult.Coverage, pit.Coverage
-		}
-	}
-	if err == nil && e.deviance != nil {
-		out.DevianceResult, err = result(e.deviance.Result)
-	}
+	out, err := e.result(e)
 	if err == nil && e.leaver != nil {
 		out.LOO, err = e.leaver.Result()
 	}
 	if err != nil {
 		return nil, err
 	}
+	for _, g := range e.sortedGroups() {
+		of, err := g.result(e)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.name, err)
+		}
+		out.Groups = append(out.Groups, metric.GroupEvaluation{By: g.name, Evaluation: *of})
+	}
 	return out, nil
+}
+
+// result returns the metrics of some rows of an evaluation.
+func (m *measures) result(e *Evaluation) (*metric.Evaluation, error) {
+	out := &metric.Evaluation{}
+	var err error
+	if out.RegressionResult, err = result(m.regression.Result); err == nil {
+		out.Rows = out.RegressionResult.Rows
+		if e.back != nil {
+			out.NLPDOriginal = defined(float64(out.NLPD) - m.slope.value())
+		}
+		if out.CRPS = defined(m.crps.value()); out.CRPS != nil && m.crps.rows < m.slope.rows {
+			out.CRPSRows = m.crps.rows
+		}
+	}
+	if err == nil && m.classification != nil {
+		out.ClassificationResult, err = result(m.classification.Result)
+	}
+	if err == nil {
+		out.CalibrationResult, err = result(func() (metric.CalibrationResult, error) {
+			if m.classification != nil {
+				return m.classification.Calibration(m.calibration.Table)
+			}
+			return m.calibration.Result()
+		})
+	}
+	if err == nil {
+		out.IntervalsResult, err = result(m.intervals.Result)
+	}
+	if err == nil {
+		var pit metric.PITResult
+		if pit, err = m.pit.Result(); pit.Coverage != nil {
+			out.PIT, out.PITValue = pit.Histogram, &pit.PValue
+			if e.discrete {
+				out.Held, out.IntervalsResult.Coverage = out.IntervalsResult.Coverage, pit.Coverage
+			}
+		}
+	}
+	if err == nil && m.deviance != nil {
+		out.DevianceResult, err = result(m.deviance.Result)
+	}
+	return out, err
 }
 
 func result[T any](of func() (T, error)) (*T, error) {
 	r, err := of()
 	return &r, err
+}
+
+// defined returns a score that is a finite number, or nil.
+func defined(x float64) *metric.Score {
+	if s := metric.Score(x); s.Defined() {
+		return &s
+	}
+	return nil
 }

@@ -264,6 +264,42 @@ func (r *Rows) LogDensity(i int, y float64) float64 {
 	return r.dist.LogDensity(i, y)
 }
 
+// CRPS returns the continuous ranked probability score of the value y in row i, see [credence.Distribution.CRPS]: of two classes the Brier
+// score, of grades the sum over them (RPS), and of a target that is taken back that of its column. It is NaN where it is infinite.
+// That of numbers is the model's without calibration, as the density is.
+func (r *Rows) CRPS(i int, y float64) float64 {
+	if back := r.scorer.back; back != nil {
+		inside, _ := back.transformed(y)
+		return r.crps(i, inside, back)
+	}
+	if r.scorer.grades != nil {
+		if y = float64(slices.Index(r.scorer.grades, y)); y < 0 {
+			return math.NaN()
+		}
+	}
+	return r.crps(i, y, nil)
+}
+
+// crps is CRPS of y as the likelihood sees it, in units of the column where there is a way back.
+func (r *Rows) crps(i int, y float64, back *original) float64 {
+	var slope func(y float64) float64
+	switch {
+	case r.scorer.binary:
+		one, _, _ := r.chance(i)
+		return (one - y) * (one - y)
+	case back != nil && back.heavy:
+		return math.NaN()
+	case back != nil:
+		slope = func(y float64) float64 {
+			if slope := math.Exp(-back.expr.LogSlope(y)); slope == slope {
+				return slope
+			}
+			return 0 // of what the transform never is, as sqrt(x) = −1
+		}
+	}
+	return r.dist.CRPS(i, y, slope)
+}
+
 // transform returns the probabilities below the target of row i and up to it, the same for a continuous
 // target. A monotone transform of the target, back or forth, has the same.
 func (r *Rows) transform(i int, discrete bool) (below, upTo float64) {

@@ -99,6 +99,8 @@ func (p *program) scores(ctx context.Context, model, data string, a application,
 	}
 	defer file.Close()
 	scores := score.NewScores(model, file.Scorer().Fitted())
+	_, rows := file.Counts()
+	scores.Expect(rows)
 	if leave {
 		scores.LeaveOneOut()
 	}
@@ -128,7 +130,7 @@ func (p *program) printComparison(c *score.Comparison, errors string) {
 				p.say("\n%s:", kind)
 			}
 			if len(models) > 0 {
-				p.printCompared(models)
+				p.printCompared(models, mixed)
 			}
 		}
 		for _, m := range c.Models {
@@ -143,10 +145,16 @@ func (p *program) printComparison(c *score.Comparison, errors string) {
 	}
 }
 
-// printCompared writes a table of models.
-func (p *program) printCompared(models []score.Compared) {
+// printCompared writes a table of models, with the score that ranks those of all tables where there are several.
+func (p *program) printCompared(models []score.Compared, several bool) {
+	crps := func(text string) string {
+		if several {
+			return text + "\t"
+		}
+		return ""
+	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "model\tengine\tevidence\tnlpd\trmse\tgain\t± se\tmeans differ by\tSD ratio\t\n")
+	fmt.Fprintf(w, "model\tengine\tevidence\tnlpd\trmse\t%sgain\t± se\tmeans differ by\tSD ratio\t\n", crps("crps"))
 	for _, m := range models {
 		evidence := "-"
 		switch {
@@ -163,8 +171,8 @@ func (p *program) printCompared(models []score.Compared) {
 			evidence = fmt.Sprintf("≥ %.2f", *m.EvidenceBound)
 		}
 		name := printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors"))
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", name, m.Engine, evidence,
-			shown("%.5g", m.NLPD), shown("%.5g", m.RMSE), shown("%+.4f", m.Gain), shown("%.4f", m.GainError),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s\t%s\t%s\t%s\t\n", name, m.Engine, evidence,
+			shown("%.5g", m.NLPD), shown("%.5g", m.RMSE), crps(shown("%.4g", m.CRPS)), shown("%+.4f", m.Gain), shown("%.4f", m.GainError),
 			shown("%.4g", m.MeanDifference), shown("%.4g", m.SDRatio))
 	}
 	w.Flush()

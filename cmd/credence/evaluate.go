@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
@@ -17,7 +19,8 @@ import (
 func (p *program) evaluateCommand() *cobra.Command {
 	var flags scoreFlags
 	var again refits
-	leave := false
+	var measures apply.Measures
+	var by []string
 	cmd := &cobra.Command{
 		Use:   "evaluate MODEL DATA...",
 		Short: "Check predictions against known targets",
@@ -38,6 +41,16 @@ coverage    share of the targets inside the central interval of that probability
             interval_coverage is the share inside the interval itself, and pit is the
             histogram of P(Y ≤ y).
 
+crps        mean distance of the predictive distribution from the target, in its units: for
+            a certain prediction |y − prediction|, for classes brier, for grades the ranked
+            probability score. Lower is better, also between families of other kinds.
+wis         the same from the median and the four intervals (--json has interval_score).
+pit_p       chance that a right model has transforms P(Y ≤ y) as far from uniform.
+calibration_slope  of the targets over the predicted means, of classes on the logit: below 1
+            predictions go too far. --reliability shows means by bins of the prediction.
+
+--by region adds the same for the rows of each region, by any columns of DATA.
+
 --cv 10 fits the model again, by its own recipe, to all rows of DATA but a tenth, ten
 times, and scores each row by the fit that has not seen it; --split 0.2 does so once, for
 a fifth of the rows. --group id keeps the rows of an id together, --time date predicts
@@ -48,16 +61,20 @@ bins of equal count; counts add the total deviance. Signs that the model does no
 these rows are reported as warnings, each with a remedy.`,
 		Example: `  credence evaluate m.safetensors test.csv
   credence evaluate m.safetensors test.csv --json | jq .nlpd
+  credence evaluate m.safetensors test.csv --by region --reliability
   credence evaluate m.safetensors all.csv --cv 10 --group patient`,
 		Args: takes(2, most, "a model and data"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := again.check(p, cmd, leave); err != nil {
+			if err := again.check(p, cmd, measures.LeaveOneOut); err != nil {
 				return err
+			}
+			if again.asked && (len(by) > 0 || measures.Reliability) {
+				return misused(errors.New("--by and --reliability measure a model as it is, and --cv and --split fit again: leave the ones out or the others"))
 			}
 			if again.asked {
 				return p.evaluateRefits(cmd.Context(), args[0], args[1:], &flags, &again)
 			}
-			result, err := p.evaluate(cmd.Context(), args[0], args[1:], &flags, leave)
+			result, err := p.evaluate(cmd.Context(), args[0], args[1:], &flags, measures, by)
 			if err != nil {
 				return err
 			}
@@ -65,24 +82,29 @@ these rows are reported as warnings, each with a remedy.`,
 				return p.emit(result)
 			}
 			p.printEvaluation(result)
+			p.printReliability(result)
+			p.printGroupScores(result, by)
 			p.tellFindings(result.Warnings, result.Remarks)
 			return nil
 		},
 	}
 	flags.register(cmd)
 	again.register(cmd)
-	cmd.Flags().BoolVar(&leave, "loo", false, "DATA are the training rows: add the density of each given all the others")
+	cmd.Flags().StringSliceVar(&by, "by", nil, "the same for the rows of each value of these `columns`, which the model need not use")
+	cmd.Flags().BoolVar(&measures.Reliability, "reliability", false, "add a table of the mean target beside the predicted mean, in 20 bins; --json has the isotonic steps too")
+	cmd.Flags().BoolVar(&measures.LeaveOneOut, "loo", false, "DATA are the training rows: add the density of each given all the others")
 	return cmd
 }
 
 // evaluate scores the rows of a table that have a target.
-func (p *program) evaluate(ctx context.Context, model string, paths []string, flags *scoreFlags, leave bool) (*metric.Evaluation, error) {
-	file, err := p.apply(ctx, model, paths, application{flags: flags, targets: score.RequireTargets})
+func (p *program) evaluate(ctx context.Context, model string, paths []string, flags *scoreFlags, measures apply.Measures, by []string) (*metric.Evaluation, error) {
+	measures.Groups = len(by) > 0
+	file, err := p.apply(ctx, model, paths, application{flags: flags, targets: score.RequireTargets, keep: by})
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	result, err := file.Evaluate(ctx, leave)
+	result, err := file.Evaluate(ctx, measures)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +167,7 @@ func (p *program) printEvaluation(e *metric.Evaluation) {
 		score("auc", c.AUC)
 		score("brier", c.Brier)
 		score("ece", c.ECE)
+		score("calibration_slope", e.Slope)
 		return
 	}
 	r := e.RegressionResult
@@ -157,6 +180,19 @@ func (p *program) printEvaluation(e *metric.Evaluation) {
 	score("smse", r.SMSE)
 	score("msll", r.MSLL)
 	score("r2", r.R2)
+	if e.CRPS != nil {
+		score("crps", *e.CRPS)
+	}
+	if e.CRPSRows > 0 {
+		p.say("          of %d evenly spread rows", e.CRPSRows)
+	}
+	if e.WIS != nil {
+		score("wis", *e.WIS)
+	}
+	score("calibration_slope", e.Slope)
+	if e.PITValue != nil {
+		score("pit_p", metric.Score(*e.PITValue))
+	}
 	if e.DevianceResult != nil {
 		score("deviance", e.DevianceResult.Deviance)
 	}

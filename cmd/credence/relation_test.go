@@ -387,7 +387,8 @@ func commandRelations() []relation.Relation {
 			}
 		case "offset":
 			r.Expect = func(j relation.Job, place string, v float64) (float64, bool) {
-				if place == "r2" || place == "smse" || place == "msll" { // beside the spread of targets, which the offset is in
+				place = relation.Ungrouped(place)
+				if place == "r2" || place == "smse" || place == "msll" || strings.HasPrefix(place, "calibration_") || strings.HasPrefix(place, "reliability.") { // beside the spread of targets, which the offset is in
 					return v, false
 				}
 				return expect(j, place, v)
@@ -531,6 +532,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "predict many rows", Job: job("predict", "y", "gaussian", "normal", exact)},
 		{Name: "predict by a stream", Job: job("predict", "b", "", "", "")},
 		{Name: "evaluate", Job: job("evaluate", "y", "gaussian", "normal", exact)},
+		{Name: "evaluate by groups", Job: job("evaluate", "y", "gaussian", "normal", exact, "--by", "city", "--reliability")},
 		{Name: "evaluate many rows", Job: job("evaluate", "y", "gaussian", "normal", exact)},
 		{Name: "evaluate counts", Job: job("evaluate", "count", "poisson", "normal", svi)},
 		{Name: "evaluate classes", Job: job("evaluate", "b", "bernoulli", "normal", svi)},
@@ -627,6 +629,9 @@ var commandExempt = []relation.Exempt{
 	{Relation: "weight*", Subject: "simulate", Reason: "pools and tests are drawn from rows, whatever their weights"},
 	{Relation: "order of rows", Subject: "simulate", Reason: "pools and tests are drawn from rows by their places"},
 	{Relation: "order of columns", Subject: "effects by draws", Reason: "weights are drawn in their order"},
+	{Relation: "weight*", Subject: "evaluate*", Place: "*pit_p", Reason: "the test that transforms are uniform takes each row once"},
+	{Relation: "weights = copies", Subject: "evaluate*", Place: "*pit_p", Reason: "the test that transforms are uniform takes each row once"},
+	{Relation: "order of rows", Subject: "evaluate*", Place: "*pit_p", Reason: "transforms of discrete targets are drawn in the order of the rows"},
 	{Relation: "weights = copies", Subject: "calibrate", Reason: "rows that calibrate count once, those of weight 0 apart: what is promised is of rows"},
 	{Relation: "order of columns", Subject: "draws", Reason: "weights are drawn in their order"},
 	{Relation: "sign of a column", Subject: "draws", Reason: "a weight of the other sign is drawn by the same random number"},
@@ -767,7 +772,7 @@ func TestOtherJobs(t *testing.T) {
 // error that evaluate tells.
 func TestFiguresAgree(t *testing.T) {
 	for _, s := range commandSubjects() {
-		if s.Job.Command != "evaluate" || s.Slow && testing.Short() {
+		if s.Job.Command != "evaluate" || s.Slow && testing.Short() || s.Name == "evaluate by groups" { // of whose flags compare has none
 			continue
 		}
 		if s.Name == "evaluate trials" { // grades in its place
@@ -780,7 +785,7 @@ func TestFiguresAgree(t *testing.T) {
 		if sum := one["r2"] + one["smse"]; !(math.Abs(sum-1) < 1e-9) {
 			t.Errorf("%s: r2 and smse add up to %v", s.Name, sum)
 		}
-		for _, figure := range []string{"nlpd", "rmse"} {
+		for _, figure := range []string{"nlpd", "rmse", "crps"} {
 			if a, b := one[figure], other["models.0."+figure]; !(math.Abs(a-b) < 1e-12) {
 				t.Errorf("%s: %s is %v by evaluate, %v by compare", s.Name, figure, a, b)
 			}

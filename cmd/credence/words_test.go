@@ -210,7 +210,7 @@ func TestComparedGap(t *testing.T) {
 	}{{-0.1, false, "≥ -3.25  "}, {0.004, false, "≥ -3.25  "}, {0.006, false, "≥ -3.25 (+ 0.006)  "}, {1.234, false, "≥ -3.25 (+ 1.2)  "}, {1.234, true, "≥ -3.25  "}} {
 		out, bound := strings.Builder{}, -3.25
 		p := &program{streams: streams{out: &out}}
-		if p.printCompared([]score.Compared{{ELBO: &bound, EvidenceGap: &c.gap, EvidenceGapLeast: c.least}}); !strings.Contains(out.String(), c.want) {
+		if p.printCompared([]score.Compared{{ELBO: &bound, EvidenceGap: &c.gap, EvidenceGapLeast: c.least}}, false); !strings.Contains(out.String(), c.want) {
 			t.Errorf("%+v: %s", c, out.String())
 		}
 	}

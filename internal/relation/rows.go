@@ -257,7 +257,9 @@ func roleless(j Job) bool { return weightless(j) && !j.Has("precision") }
 
 // untold says nothing of a place.
 func untold(which ...string) func(Job, string, float64) (float64, bool) {
-	return func(_ Job, place string, v float64) (float64, bool) { return v, !slices.Contains(which, place) }
+	return func(_ Job, place string, v float64) (float64, bool) {
+		return v, !slices.Contains(which, Ungrouped(place))
+	}
 }
 
 // constantOffset is the offset of every row under a link.

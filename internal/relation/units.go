@@ -46,7 +46,14 @@ func Units() []Relation {
 				return j.Both(func(t Table) Table { return t.Map(j.Target(), func(y float64) float64 { return y + shift }) }), additive(j)
 			},
 			Expect: func(_ Job, place string, v float64) (float64, bool) {
+				place = Ungrouped(place)
 				_, last := split(place)
+				if moves(place) {
+					return v + shift, true
+				}
+				if last == "calibration_intercept" { // unless the slope is 1
+					return v, false
+				}
 				moves := last == "mean" || last == "lower" || last == "upper" || last == "f_mean" || strings.HasPrefix(last, "sample_")
 				if moves && (row(place) >= 0 || strings.HasPrefix(place, "terms.(intercept)") || place == "target.mean") {
 					return v + shift, true
@@ -118,9 +125,10 @@ func scaled(j Job) bool {
 
 // power is that of the target's unit in a number at a place.
 func power(place string) float64 {
+	place = Ungrouped(place)
 	names, last := split(place)
 	switch {
-	case last == "rmse" || last == "mae" || last == "mean_difference" || strings.HasPrefix(place, "interval_width."):
+	case scores[last] || moves(place) || strings.HasPrefix(place, "interval_width.") || strings.HasPrefix(place, "interval_score."):
 		return 1
 	case place == "target.variance" || strings.HasPrefix(place, "latent.") || strings.HasPrefix(place, "hyper_laws.") && strings.HasSuffix(names, ".at"):
 		return 2
@@ -140,6 +148,25 @@ func power(place string) float64 {
 		}
 	}
 	return 0
+}
+
+// scores are figures of an evaluation in units of the target.
+var scores = map[string]bool{"rmse": true, "mae": true, "mean_difference": true, "crps": true, "wis": true, "calibration_intercept": true}
+
+// moves says that a place of a reliability table has a mean or a bound of the target.
+func moves(place string) bool {
+	_, last := split(place)
+	return strings.HasPrefix(place, "reliability.") && last != "weight"
+}
+
+// Ungrouped is the place in an evaluation of a place in that of a group.
+func Ungrouped(place string) string {
+	if rest, is := strings.CutPrefix(place, "groups."); is {
+		if number, rest, _ := strings.Cut(rest, "."); strings.Trim(number, "0123456789") == "" {
+			return rest
+		}
+	}
+	return place
 }
 
 // effects are the numbers of an effect in units of the target.

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestEvaluateByGroups: a column beside the model makes groups whose figures are those of files with their rows alone, of models of fit and of
+// stream; refusals say what to name.
+func TestEvaluateByGroups(t *testing.T) {
+	var all strings.Builder
+	alone := map[string]*strings.Builder{"north": {}, "south": {}}
+	all.WriteString("y,x,b,region\n")
+	for _, b := range alone {
+		b.WriteString("y,x,b,region\n")
+	}
+	for i := range 90 {
+		x := math.Sin(float64(i) * 1.3)
+		region := []string{"north", "south"}[i%3%2]
+		line := fmt.Sprintf("%.4f,%.4f,%d,%s\n", x+math.Cos(float64(i)*2.7), x, i*7%11%2, region)
+		all.WriteString(line)
+		alone[region].WriteString(line)
+	}
+	data := file(t, "all.csv", all.String())
+	model, stream := file(t, "m.safetensors", ""), file(t, "s.safetensors", "")
+	must(t, "fit", data, "--formula", "y ~ x", "-o", model, "-q")
+	must(t, "stream", data, "--formula", "b ~ x", "-o", stream, "-q")
+	for _, path := range []string{model, stream} {
+		groups := decode(t, must(t, "evaluate", path, data, "--by", "region", "--json"))["groups"].([]any)
+		for k, region := range []string{"north", "south"} {
+			g := groups[k].(map[string]any)
+			own := decode(t, must(t, "evaluate", path, file(t, region+".csv", alone[region].String()), "--json"))
+			if got := g["by"].(map[string]any)["region"]; got != region || len(groups) != 2 {
+				t.Fatalf("group %d is %v", k, got)
+			}
+			delete(g, "by")
+			for key, value := range g {
+				if fmt.Sprint(value) != fmt.Sprint(own[key]) {
+					t.Errorf("%s: %s is %v, and of the rows alone %v", region, key, value, own[key])
+				}
+			}
+			if len(g) < 10 {
+				t.Errorf("%s has %v", region, g)
+			}
+		}
+	}
+	shown := must(t, "evaluate", model, data, "--by", "region", "--reliability")
+	for _, want := range []string{"\nregion  rows  nlpd", "\nnorth   60 ", "\nsouth   30 ", "observed  rows", "\ncrps      ", "\nwis       ", "\ncalibration_slope ", "\npit_p     "} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is missing in\n%s", want, shown)
+		}
+	}
+	for want, args := range map[string][]string{
+		`has no column "nowhere": its columns are y, x, b, region`: {"--by", "nowhere"},
+		"fit again: leave the ones out or the others":              {"--by", "region", "--cv", "3"},
+		"--reliability measure a model as it is":                   {"--reliability", "--split", "0.2"},
+	} {
+		o := invoke(t, "", append([]string{"evaluate", model, data}, args...)...)
+		if code := map[bool]int{true: exitFailed, false: exitMisuse}[len(args) == 2]; o.code != code || !strings.Contains(o.err, want) {
+			t.Errorf("%v: code %d, %s; want %s", args, o.code, o.err, want)
+		}
+	}
+}
