@@ -419,3 +419,39 @@ func TestSharesOfGroups(t *testing.T) {
 		t.Error(remarks)
 	}
 }
+
+// A missing group of training is a group of its own where missing values are filled, and then none that is drawn.
+func TestMissingGroups(t *testing.T) {
+	rows := must.Value(table.New().Categories("g", slices.Repeat([]string{"a", "b", "c", "d", "e", ""}, 5)).Numbers("y", slices.Repeat([]float64{1, 2, 3, 4, 5, 9}, 5)).Source())(t)
+	if _, err := fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ (1|g)", Threads: 1}); err == nil || !strings.Contains(err.Error(), "missing values in g (5)") {
+		t.Error(err)
+	}
+	fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ (1|g)", Missing: frame.Mean, Family: "gaussian(variance=0.01)", Threads: 1}))(t)
+	if g := score.GroupsOf(fitted, 0).Groups[0]; g.Levels != 6 {
+		t.Errorf("%+v", g)
+	}
+	fresh := must.Value(table.New().Categories("g", []string{"", "a"}).Source())(t)
+	scored := must.Value(must.Value(score.New(fitted, score.Options{}))(t).Table(fresh, score.IgnoreTargets))(t)
+	must.Succeed(t, scored.Each(t.Context(), func(rows *score.Rows) error {
+		if mean, _ := rows.Latent(0); math.Abs(mean-9) > 0.1 || scored.Counts().DrawnGroups != 0 {
+			t.Errorf("f of a missing group is %v, %d are drawn", mean, scored.Counts().DrawnGroups)
+		}
+		return nil
+	}))
+}
+
+// Variational Bayes of a gaussian family tells the laws of standard deviations that the closed form does, near by.
+func TestDeviationsOfGroupsByEngine(t *testing.T) {
+	var both [2]score.Deviation
+	for k, engine := range []string{"exact", "svi(covariance=full)"} {
+		fitted := must.Value(fit.Table(t.Context(), crossed(t, false), fit.Options{Formula: "y ~ x + (1|g)", Engine: engine, Threads: 1}))(t)
+		if both[k] = score.GroupsOf(fitted, 0).Groups[0].SD[0]; len(fitted.Report.HyperLaws) != 1 {
+			t.Errorf("%s tells %d laws", engine, len(fitted.Report.HyperLaws))
+		}
+	}
+	for what, pair := range map[string][2]float64{"mean": {both[0].Mean, both[1].Mean}, "lower": {float64(both[0].Lower), float64(both[1].Lower)}, "upper": {float64(both[0].Upper), float64(both[1].Upper)}} {
+		if math.Abs(pair[0]/pair[1]-1) > 0.03 {
+			t.Errorf("%s: exact %v, svi %v", what, pair[0], pair[1])
+		}
+	}
+}
