@@ -133,7 +133,7 @@ func TestCRPSOfCounts(t *testing.T) {
 		exact, shared := distributions(t, f, rows)
 		_, upper := exact.parts[0].likelihood.(likelihood.Supported).Support()
 		for i := range rows.Rows() {
-			if last := exact.Quantile(i, 1-1e-8); last > 600 || testing.Short() && last > 200 { // which adding up one by one takes long for
+			if last := exact.Quantile(i, 1-1e-8); last > 300 || testing.Short() && last > 200 { // which adding up one by one takes long for
 				continue
 			}
 			for _, p := range []float64{1e-6, 0.3, 0.999} {
