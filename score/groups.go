@@ -69,6 +69,9 @@ func GroupsOf(fitted *credence.Fitted, interval float64) (all Groups) {
 			d := deviation(&fitted.Report, of, tail)
 			d.Name, d.Mean = column, d.Mean*c.Own[j]
 			d.Lower, d.Upper = d.Lower*metric.Score(c.Own[j]), d.Upper*metric.Score(c.Own[j])
+			if len(c.Columns) > 1 && d.Name == "(intercept)" { // beside which columns are centred in the fit
+				d.Name = "(intercept), columns at their means"
+			}
 			g.SD = append(g.SD, d)
 		}
 		g.ICC = metric.Score(math.NaN())
