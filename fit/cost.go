@@ -16,13 +16,7 @@ const (
 	rowRate   = 1e7  // rows of which a pass takes expectations
 )
 
-// exactSeconds is about the time of the closed form: 40 factors, inverses and products of the smaller side.
-func exactSeconds(rows, weights float64) float64 {
-	side := min(rows, weights)
-	return 40 * side * side * side / denseRate
-}
-
-// fullSeconds is about that of variational Bayes with a full covariance.
+// fullSeconds is about the time of variational Bayes with a full covariance.
 func fullSeconds(weights float64) float64 {
 	return (90*weights*weights*weights + 8e4*weights*weights) / denseRate
 }
