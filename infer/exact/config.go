@@ -127,7 +127,11 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	for _, t := range e.together {
-		e.odds = append(e.odds, t.Odds...)
+		odds, err := hyper.Odds(t.K, t.Correlations)
+		if err != nil {
+			return nil, fmt.Errorf("exact: %s: %w", t.Name, err)
+		}
+		e.odds = append(e.odds, odds...)
 	}
 	if p, ok := model.Features.(credence.Proportioned); ok {
 		var apart credence.Features

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -15,7 +14,7 @@ type Together struct {
 	Columns          []string
 	First, Levels, K int
 	Group            int       // of the first column, among the groups
-	Odds             []float64 // of the partial correlations, see package hyper: stated, or of none
+	Correlations     []float64 // by the rows of the lower triangle, k(k−1)/2 of them: stated, or 0
 	Learned          bool      // nothing is stated of them
 }
 
@@ -34,14 +33,11 @@ func TogetherOf(engine string, features credence.Features, groups []Group) (list
 		for groups[t.Group].Block != c.Block {
 			t.Group++
 		}
-		stated := make([]float64, hyper.Pairs(k))
-		for i := range stated {
+		t.Correlations = make([]float64, k*(k-1)/2)
+		for i := range t.Correlations {
 			if n := len(c.Correlations); n > 0 {
-				stated[i] = c.Correlations[min(i, n-1)]
+				t.Correlations[i] = c.Correlations[min(i, n-1)]
 			}
-		}
-		if t.Odds, err = hyper.Odds(k, stated); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", engine, t.Name, err)
 		}
 		list = append(list, t)
 	}
