@@ -68,6 +68,7 @@ func TestFormulaRefusals(t *testing.T) {
 		{"price ~ clip(lat, 2, 2)", nil, "clip(lat, 2, 2)", "clip(lat, 2, 2): the first number must be below the second, as in clip(x, 0, 10)"},
 		{"price ~ log1p(lat, lon)", nil, "log1p(lat, lon)", "log1p takes one column, not 2: write log1p(x)"},
 		{"price ~ day(lat)", nil, "lat", "lat is not a date, and day is a part of one: declare what holds dates with --types lat=date"},
+		{"price ~ lat + trials(lon)", nil, "trials", `there is no function "trials": write no term: --family 'binomial(trials=lon)' names the column`},
 		{"price ~ te(lat, lon)", nil, "te", `there is no function "te": write hsgp(lat, lon)`},
 		{"price ~ C()", nil, "C", `there is no function "C": write onehot(x)`},
 		{"price ~ ns(lat, 5)", nil, "ns", `there is no function "ns": write s(lat)`},

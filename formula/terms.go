@@ -163,6 +163,7 @@ var elsewhere = map[string]string{
 	"factor": "onehot(%s)", "C": "onehot(%s)",
 	"I": "x^2 or (x > 3) as they are; a sum or product of columns is a column of its own", "ifelse": "a comparison times a column, such as (x > 3):z", "lag": "a column made before, because rows have no order here", "mo": "onehot(%s), a weight for every level", "te": "hsgp(%s)", "ti": "hsgp(%s)",
 	"spline": "s(%s)", "ns": "s(%s)", "bs": "s(%s)", "cr": "s(%s)", "cc": "s(%s, period=…), which states after how much of the column the curve repeats",
+	"trials": "no term: --family 'binomial(trials=%s)' names the column", "cbind": "the column of successes as the target, and --family 'binomial(trials=…)'",
 	"Surv": "event ~ … + offset(log(time)) with --family poisson, of events 0 and 1, for a constant hazard: censored times have no family of their own",
 }
 
