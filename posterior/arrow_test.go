@@ -1,6 +1,7 @@
 package posterior
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -75,6 +76,43 @@ func TestArrowRefuses(t *testing.T) {
 		spoil(q)
 		if err := q.Validate(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestArrowOfNestedLevels: four rows, each a level of its own, two and two of them within a level of another key, beside an intercept. ΦΦᵀ has the
+// eigenvalues 7 of the constant, 3 of the difference of pairs and 1, twice, of those within pairs, so that the variance of a row is (7/8 + 3/4 + 1/2 + 1/2)/4.
+func TestArrowOfNestedLevels(t *testing.T) {
+	cells := linop.CSR{Rows: 6, Cols: 7, Start: []int{0, 1, 2, 3, 4, 4, 4}, Index: []int32{4, 4, 5, 5}}
+	runs := [][]credence.LevelRun{{{Key: "h in g", First: 1, Levels: 4, Columns: 1}}, {{Key: "g", First: 5, Levels: 2, Columns: 1}}}
+	pattern, err := arrow.New(7, 1, runs, cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	phi := &credence.Design{Dense: linop.NewDense(4, 1)}
+	phi.Sparse.Reset(6)
+	for i := range 4 {
+		phi.Dense.Row(i)[0] = 1
+		phi.Sparse.AppendRow([]int32{int32(i), int32(4 + i/2)}, []float64{1, 1})
+	}
+	ws := credence.NewWorkspace(1)
+	h, covariance := make([]float64, pattern.Len()), make([]float64, pattern.Len())
+	pattern.AddRows(ws, h, phi, nil)
+	pattern.Close(h)
+	factor := pattern.NewFactor(ws)
+	if lost := factor.Set(h, 1, []float64{1, 1, 1, 1, 1, 1, 1}, []float64{0}); lost >= 0 {
+		t.Fatalf("weight %d is lost", lost)
+	}
+	factor.Inverse(covariance)
+	q := NewArrow([]float64{1, 2, 3, 4, 5, 6, 7}, pattern, covariance, 7)
+	if err := q.Validate(); err != nil || q.LatentDF() != 7 {
+		t.Fatalf("%v, %v degrees of freedom", err, q.LatentDF())
+	}
+	mean, variance := make([]float64, 4), make([]float64, 4)
+	q.Latent(ws, mean, variance, phi)
+	for i, want := range []float64{9, 10, 12, 13} {
+		if mean[i] != want || math.Abs(variance[i]-0.65625) > 1e-12 {
+			t.Errorf("row %d: %v ± %v", i, mean[i], variance[i])
 		}
 	}
 }

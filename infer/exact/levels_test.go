@@ -133,3 +133,22 @@ func TestRest(t *testing.T) {
 		t.Error("fewer rows than weights beside levels have the n×n form")
 	}
 }
+
+// TestLevelsAndLengthscales: under an intercept, whose column is not that of centred ones, the slope in a lengthscale is that of dense algebra, and so is the posterior.
+func TestLevelsAndLengthscales(t *testing.T) {
+	features := newBent(2, 0)
+	features.plain = features.byLevels(credence.LevelRun{Key: "h", Levels: 4, Columns: 1}, credence.LevelRun{Key: "g", Levels: 9, Columns: 1})
+	data := levelTable(41, 50, 2, features.plain)
+	for i := range data.x.Rows { // means that are far from 0
+		data.x.Row(i)[0] += 1.5
+	}
+	e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
+	lambda, at := make([]float64, features.Weights()), values{noise: 0.4}
+	for k, g := range e.groups {
+		at.prior = append(at.prior, 0.5+0.2*float64(k))
+		for j := g.First; j < g.First+g.Count; j++ {
+			lambda[j] = at.prior[k]
+		}
+	}
+	compareForm(t, e, forms(t, e, data)["levels"], features, data, at, lambda)
+}

@@ -188,3 +188,20 @@ func TestTogetherStated(t *testing.T) {
 		t.Error("a correlation of 1 is accepted")
 	}
 }
+
+// TestHeldBesideLearned: the correlation that is learned stands after those that are held.
+func TestHeldBesideLearned(t *testing.T) {
+	features := groupedFeatures(credence.LevelRun{Key: "g", Levels: 9, Columns: 3}, credence.LevelRun{Key: "h", Levels: 5, Columns: 2})
+	features.covariances[0].Correlations = []float64{0.1, 0.2, -0.3}
+	e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
+	list := e.correlations()
+	if len(list) != 1 {
+		t.Fatalf("%d correlations are learned", len(list))
+	}
+	at := point{values: values{prior: make([]float64, len(e.groups)+4)}}
+	s := slopes{prior: make([]float64, len(at.prior))}
+	last := len(at.prior) - 1
+	if s.prior[last] = 7; list[0].value(&at) != &at.prior[last] || list[0].slope(&s) != 7 {
+		t.Error("it stands at another place")
+	}
+}
