@@ -112,3 +112,41 @@ func TestMultilevelRows(t *testing.T) {
 		}
 	}
 }
+
+// apart is a law of columns that vary together, of a variance of its own by block.
+type apart struct{ perWeight }
+
+func (apart) UnseenForm(block credence.Block, z []float64) float64 {
+	return float64(1+block.First)*z[0]*z[0] + 3*z[1]*z[1] - z[0]*z[1]
+}
+
+// A row of a group that training did not have has the variances of all terms of it, each by the law of its columns; a term that is off has none.
+func TestUnseenColumnsTogether(t *testing.T) {
+	first := &Multilevel{Name: "(1 + x | f:g)", Key: []int{2, 3}, Columns: [][]int{nil, {0}}, Met: []int32{0, 1}}
+	second := &Multilevel{Name: "(1 + z | f:g)", Key: []int{2, 3}, Columns: [][]int{nil, {1}}, Met: []int32{0, 1, 3}}
+	off := *second
+	off.Off = true
+	set, rows := grouped(t, first, second)
+	for _, s := range []*Set{set, set.Replace(func(t Term) Term {
+		if t.Label() == second.Name {
+			return &off
+		}
+		return nil
+	})} {
+		variance := []float64{0.25, 0.25, 0.25, 0.25, 0.25, 0.25}
+		s.AddUnseen(variance, rows, apart{})
+		for i, got := range variance {
+			x, z, want := rows.X.Row(i)[0], rows.X.Row(i)[1], 0.25
+			pair := rows.X.Row(i)[2]*3 + rows.X.Row(i)[3]
+			if pair > 1 {
+				want += 1 + 3*x*x - x
+			}
+			if pair > 1 && pair != 3 && s == set {
+				want += float64(1+4) + 3*z*z - z
+			}
+			if math.Abs(got-want) > 1e-12 {
+				t.Errorf("row %d: %v, want %v", i, got, want)
+			}
+		}
+	}
+}

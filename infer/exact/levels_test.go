@@ -152,3 +152,42 @@ func TestLevelsAndLengthscales(t *testing.T) {
 	}
 	compareForm(t, e, forms(t, e, data)["levels"], features, data, at, lambda)
 }
+
+// TestLevelsAreIntegrated: what several points of hyper-parameters make of mean and covariance is that of a matrix of all weights, in the target's own units,
+// with the degrees of freedom.
+func TestLevelsAreIntegrated(t *testing.T) {
+	features := plain{dense: 2, sizes: []int{2}}.byLevels(credence.LevelRun{Key: "g", Levels: 8, Columns: 1}, credence.LevelRun{Key: "h", Levels: 5, Columns: 2})
+	data := levelTable(43, 60, 2, features)
+	for i := range data.target {
+		data.target[i] *= 30
+	}
+	e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
+	f := forms(t, e, data)["levels"]
+	must.Succeed(t, f.load(context.Background(), features))
+	at, s := values{noise: 0.4}, slopes{prior: make([]float64, len(e.groups))}
+	for range e.groups {
+		at.prior = append(at.prior, 0.5)
+	}
+	must.Value(f.evaluate(context.Background(), &at, &s))(t)
+	var p hyper.Point
+	f.moments(&at, &p)
+	d, unit := features.Weights(), f.base().summary.units.Scale
+	if unit < 5 {
+		t.Fatalf("a unit of %v", unit)
+	}
+	difference, variance := make([]float64, d+1), make([]float64, d)
+	for j := range d {
+		difference[j] = math.Cos(float64(3 * j))
+	}
+	f.spread(p.Linear, 0.3, difference)
+	q, ok := f.integrated(p.Mean, p.Linear, 9)
+	if df := q.(*posterior.Arrow).LatentDF(); !ok || df != 9 {
+		t.Errorf("%v, %v degrees of freedom", ok, df)
+	}
+	mean := make([]float64, d)
+	q.(*posterior.Arrow).Marginals(mean, variance)
+	for j := range d {
+		near(t, "mean", mean[j], unit*p.Mean[j], algebra)
+		near(t, "variance", variance[j], unit*unit*(p.Variance[j]+0.3*difference[j]*difference[j]), algebra)
+	}
+}

@@ -163,3 +163,32 @@ func TestManyPairs(t *testing.T) {
 		want = got
 	}
 }
+
+// TestOuterAndTimesDense: H + s·xxᵀ where the pattern has numbers, and by·ΦC at the dense columns, for all problems with nested and crossed keys.
+func TestOuterAndTimesDense(t *testing.T) {
+	for _, k := range []int{2, 3, 4} {
+		o := solveBoth(t, problems()[k], uint64(k), 2)
+		o.dense()
+		d, n, q := o.f.weights, o.phi.Dense.Rows, o.f.dense
+		rng := rand.New(rand.NewPCG(6, 6))
+		x := make([]float64, d)
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		values := slices.Clone(o.values)
+		o.p.AddOuter(values, -0.7, x)
+		var want mat.Dense
+		want.Outer(-0.7, mat.NewVecDense(d, x), mat.NewVecDense(d, x))
+		want.Add(&want, o.h)
+		o.compare(t, "H − 0.7 xxᵀ", values, &want)
+
+		covariance, got := make([]float64, o.p.Len()), make([]float64, n*q)
+		o.factor.Inverse(covariance)
+		o.factor.Covariance(covariance)
+		o.p.TimesDense(credence.NewWorkspace(2), got, -1.5, o.phi, covariance)
+		var product mat.Dense
+		product.Mul(o.rows, o.covariance.Slice(0, d, 0, q))
+		product.Scale(-1.5, &product)
+		near(t, "−1.5 ΦC", got, product.RawMatrix().Data)
+	}
+}
