@@ -146,3 +146,56 @@ func TestCRPSOfCounts(t *testing.T) {
 		}
 	}
 }
+
+// largeScoreByHand is the sum that defines the CRPS of a count y, one by one up to 2,000 and to y, and from there by the integral and the
+// first term of Euler and Maclaurin, whose next is below 1e-10 of it.
+func largeScoreByHand(d *Distribution, i int, y float64) (score float64) {
+	square := func(k float64) float64 {
+		p := d.CDF(i, k)
+		if k >= y {
+			p = 1 - p
+		}
+		return p * p
+	}
+	k := 0.0
+	for ; k < 2000 || k <= y; k++ {
+		score += square(k)
+	}
+	for square(k)*k > 1e-11*score {
+		next := k * 1.1
+		score += quad.Fixed(square, k, next, 12, quad.Legendre{}, 1) + (square(k)-square(next))/2
+		k = next
+	}
+	return score
+}
+
+// The score of counts is the sum where the probability of 0 is below all numbers, for all of f or a part of it, and where trials differ by row.
+func TestCRPSOfLargeCounts(t *testing.T) {
+	of := func(l Predictive, mean, variance float64) (*Distribution, *Batch) {
+		f, rows := &Fitted{Members: []Member{{Model: Model{Features: identity{1}, Likelihood: l}, Posterior: point{[]float64{1}, variance}}}}, batchOf(mean, mean)
+		if _, ok := l.(likelihood.Binomial); ok {
+			rows.Trials = []float64{70_000, 3}
+		}
+		_, shared := distributions(t, f, rows)
+		return shared, rows
+	}
+	for _, c := range []struct {
+		family         Predictive
+		mean, variance float64
+	}{
+		{likelihood.Poisson{}, 7, 0.0025}, {likelihood.Poisson{}, 5.5, 0.0625}, {likelihood.Poisson{}, 4, 0.4}, {likelihood.Binomial{}, -4, 0.01},
+	} {
+		d, rows := of(c.family, c.mean, c.variance)
+		for i := range rows.Rows() {
+			if i > 0 && rows.Trials == nil {
+				continue
+			}
+			for _, p := range []float64{0.01, 0.6} {
+				y := d.Quantile(i, p)
+				if got, want := d.CRPS(i, y, nil), largeScoreByHand(d, i, y); !(math.Abs(got-want) <= 2e-8*want) {
+					t.Errorf("%v, f %v ± √%v, row %d: the score of %v is %.12g, by hand %.12g", c.family, c.mean, c.variance, i, y, got, want)
+				}
+			}
+		}
+	}
+}

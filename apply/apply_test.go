@@ -153,6 +153,51 @@ func TestRowsAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
+// A group of a file has the figures of a file with its rows alone, in every block; a reliability table is made where it is asked for; and of
+// many rows whose score has no closed form some are scored.
+func TestEvaluateGroups(t *testing.T) {
+	data, err := dataset.Open(t.Context(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(prices(200))})
+	check(err)
+	defer data.Close()
+	rows, err := data.Load(t.Context(), nil)
+	check(err)
+	model, err := fit.Table(t.Context(), rows, fit.Options{Formula: "price ~ size", Family: "poisson"})
+	check(err)
+	scorer, err := score.New(model, score.Options{})
+	check(err)
+	evaluate := func(text string, measures apply.Measures) *metric.Evaluation {
+		o := apply.Options{Targets: score.RequireTargets, Keep: []string{"place"}}
+		o.Read.Stdin = strings.NewReader(text)
+		file, err := apply.Open(t.Context(), scorer, []string{"-"}, o)
+		check(err)
+		defer file.Close()
+		e, err := file.Evaluate(t.Context(), measures)
+		check(err)
+		return e
+	}
+	if many := evaluate(prices(10_002), apply.Measures{}); many.CRPSRows != 5001 {
+		t.Errorf("the score is of %d rows of 5001", many.CRPSRows)
+	}
+	text := prices(credence.BlockRows + 40)
+	all := evaluate(text, apply.Measures{Groups: true, Reliability: true})
+	if all.Reliability == nil || len(all.Groups) != 2 {
+		t.Fatalf("reliability %v, %d groups", all.Reliability, len(all.Groups))
+	}
+	for k, place := range []string{"north", "west"} {
+		alone := "id,size,place,price\n"
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, place) {
+				alone += line
+			}
+		}
+		own := evaluate(alone, apply.Measures{})
+		g := all.Groups[k]
+		if own.Reliability != nil || own.Groups != nil || g.By[0].Value != place || g.Rows != own.Rows || g.NLPD != own.NLPD || g.RMSE != own.RMSE {
+			t.Errorf("%v: %d rows, nlpd %v, rmse %v; alone %d, %v, %v", g.By, g.Rows, g.NLPD, g.RMSE, own.Rows, own.NLPD, own.RMSE)
+		}
+	}
+}
+
 // A file that lacks the target has none where it may, and is refused where it must not; names that are no column,
 // and levels that training did not have, are refused too.
 func TestRefusals(t *testing.T) {

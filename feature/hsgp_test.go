@@ -109,6 +109,36 @@ func TestHilbertLimits(t *testing.T) {
 	}
 }
 
+// Each input has its own limits, and the functions are 0 from the edges of the box on.
+func TestHilbertInputs(t *testing.T) {
+	in := numbers(2)
+	term := HSGP{Name: "hsgp(a, b)", Kernel: RBF, Inputs: []int{0, 1}, Lengthscale: Lengthscale{Values: []float64{1, 0.1}}, Functions: []int{2, 3},
+		Middle: []float64{0, 1}, Reach: []float64{2, 2}, Boundary: []float64{1.2, 1.2}, Most: []int{4, 17}}
+	wider, _ := newSet(t, in, &term).Widened()
+	got := wider.Terms()[0].(*HSGP)
+	if got.Functions[0] != 4 || got.Functions[1] != 17 || math.Abs(got.Boundary[0]-1.75) > 1e-12 || got.Boundary[1] != 1.2 {
+		t.Errorf("m = %v, c = %v", got.Functions, got.Boundary)
+	}
+	term.Most = nil
+	if _, short := newSet(t, in, &term).Widened(); fmt.Sprint(short) != "[hsgp(a, b): the lengthscale [1 0.1] asks for m=[7, 42], boundary=1.75]" {
+		t.Errorf("%s", short)
+	}
+	rows := batch(in, 5, false)
+	for i, x := range [][2]float64{{2.4, 1}, {-3, 1.5}, {0.5, 9}, {1, -1.4}, {1, 1.1}} {
+		rows.X.Row(i)[0], rows.X.Row(i)[1] = x[0], x[1]
+	}
+	phi := spread(newSet(t, in, &term), rows)
+	for i := range 5 {
+		largest := 0.0
+		for _, v := range phi.Row(i) {
+			largest = math.Max(largest, math.Abs(v))
+		}
+		if inside := i == 4; inside != (largest > 1e-9) {
+			t.Errorf("row %d: functions up to %g", i, largest)
+		}
+	}
+}
+
 // The spectral density is that of the kernel: k(0) = 1 = ∫ S dω/(2π)^d.
 func TestSpectralDensitiesIntegrateToOne(t *testing.T) {
 	for name := range hilbertKernels {

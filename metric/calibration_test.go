@@ -122,6 +122,16 @@ func TestReliabilityBins(t *testing.T) {
 	}) {
 		t.Errorf("steps do not ascend: %+v", steps)
 	}
+	var even Calibration
+	even.Table = true
+	for i := range 2 * ReliabilityBins {
+		even.Add(float64(i%3), float64(i), 0.7)
+	}
+	for k, b := range result(&even).Reliability.Bins {
+		if b.From != float64(2*k) || b.To != float64(2*k+1) || math.Abs(b.Weight-1.4) > 1e-12 {
+			t.Errorf("two rows for each bin: bin %d is %+v", k, b)
+		}
+	}
 }
 
 // What has no line has none: one prediction, one class, classes that are told apart without a mistake, rows without a mean.
@@ -185,6 +195,12 @@ func TestIntervalScores(t *testing.T) {
 	v.Add(0.5, 1, math.Inf(-1), 2, 1)
 	if r, err := v.Result(); err != nil || len(r.Score) != 0 || r.WIS != nil {
 		t.Errorf("an infinite interval: %+v, %v", r, err)
+	}
+	v = Intervals{}
+	v.Add(0.5, 1, math.Inf(-1), 2, 0) // a row that does not count
+	v.Add(0.5, 1, 0, 2, 3)
+	if r, err := v.Result(); err != nil || r.Width["0.5"] != 2 || r.Score["0.5"] != 2 {
+		t.Errorf("an infinite interval of no weight: %+v, %v", r, err)
 	}
 	v = Intervals{}
 	for k := 1; k < 2000; k++ {

@@ -34,18 +34,20 @@ func visits(n int) (all []visit) {
 // The metrics of a group are those of an evaluation of its rows alone, of every family, and the metrics of all rows are as without groups.
 func TestGroupsAreSubsets(t *testing.T) {
 	all := visits(400)
-	for _, o := range []fit.Options{
-		{Formula: "Y ~ X"}, {Formula: "log(Price) ~ X"}, {Formula: "Count ~ X", Family: "poisson"}, {Formula: "Grade ~ X", Family: "ordinal"}, {Formula: "Bought ~ X", Family: "bernoulli"},
+	for k, o := range []fit.Options{
+		{Formula: "log(Price) ~ X"}, {Formula: "Y ~ X"}, {Formula: "log(Price) ~ X"}, {Formula: "Count ~ X", Family: "poisson"}, {Formula: "Grade ~ X", Family: "ordinal"}, {Formula: "Bought ~ X", Family: "bernoulli"},
 	} {
 		o.Formula += " + weight(Weight)"
+		o.Seed = 7 // of the draws of the PIT, too
 		model := fitted(t, all[:90], o)
+		s := must.Value(score.New(model, score.Options{Original: k == 0}))(t)
 		of := func(rows []visit, by bool) map[string]any {
 			e := score.NewEvaluation(model)
 			e.Reliability()
 			if by {
 				e.By([]string{"City"}, func(r *score.Rows, i int) ([]string, error) { return []string{rows[r.SourceRow(i)].City}, nil })
 			}
-			must.Succeed(t, must.Value(scorer(t, model).Table(structs(t, rows), score.RequireTargets))(t).Each(t.Context(), e.Add))
+			must.Succeed(t, must.Value(s.Table(structs(t, rows), score.RequireTargets))(t).Each(t.Context(), e.Add))
 			var decoded map[string]any
 			must.Succeed(t, json.Unmarshal(must.Value(json.Marshal(must.Value(e.Result())(t)))(t), &decoded))
 			return decoded
@@ -73,6 +75,25 @@ func TestGroupsAreSubsets(t *testing.T) {
 				t.Errorf("%s: %s has\n%s\nand alone\n%s", o.Formula, name, a, b)
 			}
 		}
+	}
+}
+
+// Texts of two columns make one group where both are the same, however they read one after the other.
+func TestGroupsOfColumns(t *testing.T) {
+	all := visits(60)
+	model := fitted(t, all, fit.Options{Formula: "Y ~ X"})
+	e := score.NewEvaluation(model)
+	texts := [][]string{{"a", "bc"}, {"ab", "c"}, {"", "abc"}, {"abc", ""}}
+	e.By([]string{"first", "second"}, func(r *score.Rows, i int) ([]string, error) { return texts[r.SourceRow(i)%4], nil })
+	must.Succeed(t, must.Value(scorer(t, model).Table(structs(t, all), score.RequireTargets))(t).Each(t.Context(), e.Add))
+	groups := must.Value(e.Result())(t).Groups
+	for _, g := range groups {
+		if g.Rows != 15 {
+			t.Errorf("%v has %d rows of 15", g.By, g.Rows)
+		}
+	}
+	if len(groups) != 4 {
+		t.Errorf("%d groups of 4", len(groups))
 	}
 }
 

@@ -29,6 +29,7 @@ func rowsOf(n int, different bool) *problem.Memory {
 		b.Offset = append(b.Offset, float64(rng.IntN(2)))
 		b.Weight = append(b.Weight, float64(rng.IntN(3)))
 		b.Precision = append(b.Precision, float64(1+rng.IntN(2)))
+		b.Trials = append(b.Trials, float64(2+rng.IntN(2)))
 	}
 	return m
 }
@@ -36,14 +37,14 @@ func rowsOf(n int, different bool) *problem.Memory {
 // Sums of weights by what a row is are the same before and after, whatever differs; no two rows are equal; the order is that of first places.
 func TestMerge(t *testing.T) {
 	model := credence.Model{Likelihood: likelihood.Gaussian{}}
-	type row struct{ a, b, y, offset, precision, column, value float64 }
+	type row struct{ a, b, y, offset, precision, trials, column, value float64 }
 	weights := func(data credence.Data) (sums map[row]float64, order []row) {
 		sums = map[row]float64{}
 		for first, count := range credence.Blocks(data.Rows()) {
 			var batch credence.Batch
 			must.Succeed(t, data.Read(&batch, first, count))
 			for i := range count {
-				r := row{a: batch.X.Row(i)[0], b: batch.X.Row(i)[1], y: batch.Target[i], offset: batch.Offset[i], precision: batch.Precision[i]}
+				r := row{a: batch.X.Row(i)[0], b: batch.X.Row(i)[1], y: batch.Target[i], offset: batch.Offset[i], precision: batch.Precision[i], trials: batch.Trials[i]}
 				for c, v := range batch.Sparse.Each(i) {
 					r.column, r.value = float64(c), v
 				}
