@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -188,6 +189,31 @@ func TestCRPSOfManyRows(t *testing.T) {
 		}
 		if e.CRPS == nil || !near(float64(*e.CRPS), sum/float64(n)) || e.CRPSRows != told {
 			t.Errorf("%s: %v of %d rows, want %v of %d", family, e.CRPS, e.CRPSRows, sum/float64(n), told)
+		}
+	}
+}
+
+// Trials are those of each row in its deviance, too; the exponential of a target with heavy tails has no score.
+func TestTrialsAndTails(t *testing.T) {
+	type hits struct{ X, Hits, Of float64 }
+	var all []hits
+	for i := range 40 {
+		all = append(all, hits{math.Sin(float64(i)), float64(i % 4), float64(3 + i%5)})
+	}
+	model, want := fitted(t, all, fit.Options{Formula: "Hits ~ X", Family: "binomial(trials=Of)"}), 0.0
+	each(t, model, structs(t, all), func(rows *score.Rows, i int) {
+		mean, _ := rows.Moments(i)
+		want += metric.BinomialDeviance(rows.Target(i), all[rows.SourceRow(i)].Of, mean)
+	})
+	if e := must.Value(score.Evaluate(t.Context(), scorer(t, model), structs(t, all)))(t); !near(float64(e.Deviance), want) {
+		t.Errorf("deviance %v, want %v", e.Deviance, want)
+	}
+	heavy := visits(40)
+	model = fitted(t, heavy, fit.Options{Formula: "log(Price) ~ X", Family: "studentt(df=4)"})
+	for _, back := range []bool{false, true} {
+		e := must.Value(score.Evaluate(t.Context(), must.Value(score.New(model, score.Options{Original: back}))(t), structs(t, heavy)))(t)
+		if (e.CRPS == nil) != back {
+			t.Errorf("taken back %v: CRPS %v", back, e.CRPS)
 		}
 	}
 }
