@@ -365,6 +365,10 @@ func TestPredictionsWithoutGroups(t *testing.T) {
 			t.Errorf("%v: %v", names, err)
 		}
 	}
+	pairs := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1|g:h)", Threads: 1}))(t)
+	if _, err := score.New(pairs, score.Options{Groups: []string{"g"}}); err == nil || !strings.Contains(err.Error(), "or some of (1 | g:h)") {
+		t.Errorf("g, which is half of a key: %v", err)
+	}
 	plain := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + onehot(g)", Threads: 1}))(t)
 	if _, err := score.New(plain, score.Options{Groups: []string{"none"}}); err == nil || !strings.Contains(err.Error(), "no effects of groups") {
 		t.Error(err)
@@ -453,5 +457,30 @@ func TestDeviationsOfGroupsByEngine(t *testing.T) {
 		if math.Abs(pair[0]/pair[1]-1) > 0.03 {
 			t.Errorf("%s: exact %v, svi %v", what, pair[0], pair[1])
 		}
+	}
+}
+
+// The standard deviation of slopes, and both ends of its interval, are an eighth where the column is eight times as large.
+func TestDeviationsInOwnUnits(t *testing.T) {
+	var sizes [2]score.Deviation
+	for k, by := range []float64{1, 8} {
+		var g []string
+		var x, y []float64
+		for i := range 60 {
+			v := 3 + 2*math.Sin(float64(7*i))
+			g, x = append(g, string(rune('a'+i%6))), append(x, by*v)
+			y = append(y, math.Cos(float64(i%6))+(0.5+0.3*math.Cos(float64(5*(i%6))))*v+0.3*math.Cos(float64(i*i)))
+		}
+		source := must.Value(table.New().Categories("g", g).Numbers("x", x).Numbers("y", y).Source())(t)
+		fitted := must.Value(fit.Table(t.Context(), source, fit.Options{Formula: "y ~ x + (0 + x | g)", Threads: 1}))(t)
+		sizes[k] = score.GroupsOf(fitted, 0).Groups[0].SD[0]
+	}
+	for _, pair := range [][2]float64{{sizes[0].Mean, sizes[1].Mean}, {float64(sizes[0].Lower), float64(sizes[1].Lower)}, {float64(sizes[0].Upper), float64(sizes[1].Upper)}} {
+		if ratio := pair[0] / pair[1]; !(math.Abs(ratio-8) < 1e-6) {
+			t.Errorf("%v of x, %v of 8x", pair[0], pair[1])
+		}
+	}
+	if a := sizes[0]; !(float64(a.Lower) < a.Mean && a.Mean < float64(a.Upper)) {
+		t.Errorf("%+v", a)
 	}
 }

@@ -175,6 +175,14 @@ func TestLevelsAreIntegrated(t *testing.T) {
 	if unit < 5 {
 		t.Fatalf("a unit of %v", unit)
 	}
+	var phi credence.Design
+	features.Transform(credence.NewWorkspace(1), &phi, data.batch())
+	latent, rows, noise := make([]float64, data.Rows()), make([]float64, data.Rows()), at.noise
+	f.posterior().Latent(credence.NewWorkspace(1), latent, rows, &phi)
+	for _, v := range rows { // the squares of residuals are those of the noise, and of what is not known of f
+		noise += v / unit / unit / float64(len(rows))
+	}
+	near(t, "variance of the noise", p.Variance[d], noise, algebra)
 	difference, variance := make([]float64, d+1), make([]float64, d)
 	for j := range d {
 		difference[j] = math.Cos(float64(3 * j))
