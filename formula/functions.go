@@ -125,7 +125,7 @@ func (c *compiler) bumps(call spec.Call) error {
 	if err := c.takeDense(&f, call, args); err != nil {
 		return err
 	}
-	c.lengthscale(&f, a)
+	c.lengthscale(&f, a, spec.Positive())
 	if err := a.Finish(); err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (c *compiler) fourier(call spec.Call) error {
 		return err
 	}
 	c.plan.Frame.Sparse = c.plan.Frame.Sparse || f.segment
-	c.lengthscale(&f, a)
+	c.lengthscale(&f, a, spec.Positive())
 	path := a.Means("frequencies of your own, in place of drawn ones", "").File("frequencies")
 	if err := a.Finish(); err != nil {
 		return err
@@ -182,9 +182,9 @@ func (c *compiler) fourier(call spec.Call) error {
 	return nil
 }
 
-// lengthscale reads lengthscale=, ard= and lengthscale_prior=.
-func (c *compiler) lengthscale(f *function, a *spec.Arguments) {
-	s := a.Means("how far apart rows are alike, in standard deviations of the column; a list has one for each", "").Settings("lengthscale", spec.Positive())
+// lengthscale reads lengthscale=, which lies in allowed, ard= and lengthscale_prior=.
+func (c *compiler) lengthscale(f *function, a *spec.Arguments, allowed ...spec.Range) {
+	s := a.Means("how far apart rows are alike, in standard deviations of the column; a list has one for each", "").Settings("lengthscale", allowed...)
 	shared := !a.Means("a lengthscale for every column, or one for all", "").Bool("ard", true)
 	prior := a.Means("prior of the logarithm of learned lengthscales", "").Word("lengthscale_prior", "normal", "none", "normal")
 	f.lengthscale = feature.Lengthscale{

@@ -20,6 +20,9 @@ const (
 	usualHarmonics = 30 // of periodic
 )
 
+// statedLengthscales of hsgp and periodic leave the squares and the Bessel functions of both ends accurate.
+var statedLengthscales = spec.Between(1e-4, 1e6)
+
 // hsgp compiles hsgp(x, …).
 func (c *compiler) hsgp(call spec.Call) error {
 	a := c.arguments(call)
@@ -41,7 +44,7 @@ func (c *compiler) hsgp(call spec.Call) error {
 	if segment || d > len(usualFunctions) {
 		return c.formula.Errorf(call, "hsgp takes one to three columns").WithRemedy("write rbf(…), whose number of weights does not grow with that of columns")
 	}
-	c.lengthscale(&f, a)
+	c.lengthscale(&f, a, spec.Positive(), statedLengthscales)
 	if err := a.Finish(); err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func (c *compiler) periodic(call spec.Call) error {
 		return c.formula.Errorf(call, "periodic takes one column").WithRemedy("write a term for each")
 	}
 	f.lengthscale.Shared = true
-	s := a.Means("of the kernel exp(-2 sin²(π d/period)/lengthscale²), without a unit", "").Setting("lengthscale", spec.Positive())
+	s := a.Means("of the kernel exp(-2 sin²(π d/period)/lengthscale²), without a unit", "").Setting("lengthscale", spec.Positive(), statedLengthscales)
 	if s.Value > 0 {
 		f.lengthscale.Values, f.lengthscale.State = []float64{s.Value}, s.State
 	}

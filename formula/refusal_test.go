@@ -148,6 +148,8 @@ func TestFormulaRefusals(t *testing.T) {
 		{"price ~ periodic(lat, period=-1)", nil, "-1", "period cannot be -1: it must be positive and finite"},
 		{"price ~ periodic(lat, lon, period=1)", nil, "periodic(lat, lon, period=1)", "periodic takes one column: write a term for each"},
 		{"price ~ periodic(lat, period=1, lengthscale=0)", nil, "0", "lengthscale cannot be 0: it must be positive and finite"},
+		{"price ~ periodic(lat, period=1, lengthscale=1e-300)", nil, "1e-300", "lengthscale cannot be 1e-300: it must be between 0.0001 and 1000000"},
+		{"price ~ hsgp(lat, lengthscale=1e300)", nil, "1e300", "lengthscale cannot be 1e300: it must be between 0.0001 and 1000000"},
 		{"price ~ spectral(lat):new", nil, "spectral(lat)", "spectral(…) is not supported in this version"},
 		{"price ~ rbf(lat) * matern32(lon)", nil, "rbf(lat)", "products with kernels are not supported in this version"},
 		{"price ~ lat:rbf(lon)", nil, "rbf(lon)", "products with kernels are not supported in this version"},
