@@ -54,7 +54,7 @@ type ReliabilityBin struct {
 }
 
 // Add takes the target, the predicted mean and the weight of a row. A mean that is NaN says that the distribution has none;
-// there is no line and no table then.
+// there is no line and no table then, nor a table where sums of targets are beyond any number.
 func (c *Calibration) Add(y, mean, weight float64) {
 	g := &c.guard
 	if !g.row(weight) || !g.finite("target", y) || !math.IsNaN(mean) && !g.finite("mean", mean) || weight == 0 {
@@ -91,7 +91,13 @@ func (c *Calibration) table() *Reliability {
 	slices.SortFunc(c.rows, func(a, b cell) int { // sums do not depend on the order in which rows came
 		return cmp.Or(cmp.Compare(a.predicted, b.predicted), cmp.Compare(a.observed, b.observed), cmp.Compare(a.weight, b.weight))
 	})
-	return reliability(slices.Values(c.rows))
+	found := reliability(slices.Values(c.rows))
+	for _, b := range slices.Concat(found.Bins, found.Isotonic) {
+		if math.IsInf(b.Predicted, 0) || math.IsNaN(b.Predicted) || math.IsInf(b.Observed, 0) || math.IsNaN(b.Observed) {
+			return nil
+		}
+	}
+	return found
 }
 
 // bin is a [ReliabilityBin] in sums.

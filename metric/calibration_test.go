@@ -260,3 +260,23 @@ func TestPITValue(t *testing.T) {
 		t.Errorf("%d of 200 p-values are below .05", small)
 	}
 }
+
+// Sums of targets that no number holds leave the table out, and the rows of others in.
+func TestReliabilityOfHugeTargets(t *testing.T) {
+	for _, c := range []struct {
+		y    float64
+		left bool
+	}{{1e308, true}, {1e300, false}} {
+		table := Calibration{Table: true}
+		for i := range 100 {
+			table.Add(c.y, float64(i), 1)
+		}
+		result, err := table.Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := result.Reliability == nil; left != c.left {
+			t.Errorf("targets %g: the table is left out: %v, want %v", c.y, left, c.left)
+		}
+	}
+}

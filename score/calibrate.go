@@ -75,6 +75,11 @@ func (c *Calibration) Add(rows *Rows) error {
 		if w == 0 {
 			continue
 		}
+		if supported, ok := s.fitted.Members[0].Model.Likelihood.(interface{ CheckTarget(y float64) error }); ok && !s.binary {
+			if err := supported.CheckTarget(y); err != nil {
+				return fmt.Errorf("%s: %w", rows.Place(i), err)
+			}
+		}
 		if v := list[i].Score; math.IsNaN(v) || math.IsInf(v, 0) {
 			return rows.tooFar(i, "the probability of its target is no number")
 		}

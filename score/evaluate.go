@@ -250,8 +250,8 @@ func (e *Evaluation) measure(f *rowFigures, rows *Rows, i int, tails []float64) 
 		if rows.batch.Trials != nil {
 			trials = rows.batch.Trials[i]
 		}
-		f.unit = math.Inf(1) // of a mean beyond all numbers
-		if f.mean == f.mean {
+		f.unit = math.Inf(1) // of a mean beyond all numbers, and of a target that the family cannot have, as a count below 0
+		if f.mean == f.mean && !math.IsInf(f.logDensity, -1) {
 			f.unit = e.unitDeviance(y, trials, f.mean)
 		}
 	}
