@@ -71,6 +71,10 @@ func (p *program) calibrate(ctx context.Context, model string, paths []string, f
 	defer file.Close()
 	fitted, err := file.Calibrate(ctx)
 	if err != nil {
+		message := withoutPackage(err.Error())
+		if slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(message, path+":") }) { // it names the row
+			return err
+		}
 		return fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
 	}
 	p.tellCounts(file)

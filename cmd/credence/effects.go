@@ -121,6 +121,9 @@ func (p *program) effects(ctx context.Context, model string, paths []string, fla
 		}
 	}
 	flags.At = at
+	if err := checkInterval(flags.Interval); err != nil { // to a program 0 is the usual one
+		return err
+	}
 	if _, err := flags.Options.Validate(); err != nil {
 		return misused(err)
 	}

@@ -76,7 +76,7 @@ func TestEffectsCommand(t *testing.T) {
 		"--grid even is unknown":                                     {"--grid", "even"},
 		"does not use a column \"regoin\"":                           {"--comparisons", "regoin"},
 		"there is no column \"when\"":                                {data, "--by", "when"},
-		"interval 2 is not a probability between 0 and 1":            {"--interval", "2"},
+		"--interval 2 is not a probability between 0 and 1":          {"--interval", "2"},
 		"--rows and --by are of the rows of data":                    {"--rows"},
 		"a category, which has no slope: --comparisons region tells": {"--slopes", "region"},
 	} {

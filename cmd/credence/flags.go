@@ -299,3 +299,14 @@ func isSameFile(a, b string) bool {
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
 }
+
+// checkInterval refuses what is no probability of an interval with two ends.
+func checkInterval(value float64) error {
+	switch {
+	case !(value > 0 && value < 1):
+		return misused(fmt.Errorf("--interval %v is not a probability between 0 and 1", value))
+	case value > 1-1e-12:
+		return misused(fmt.Errorf("--interval %v is so near to 1 that the interval has no ends: state for example 0.999", value))
+	}
+	return nil
+}

@@ -88,8 +88,8 @@ type inspection struct {
 
 // check refuses what no model fits.
 func (flags *inspectFlags) check(model string) error {
-	if !(flags.Interval > 0 && flags.Interval < 1) {
-		return misused(fmt.Errorf("--interval %v is not a probability between 0 and 1", flags.Interval))
+	if err := checkInterval(flags.Interval); err != nil {
+		return err
 	}
 	if flags.top < 0 {
 		return misused(fmt.Errorf("--top %d is negative", flags.top))

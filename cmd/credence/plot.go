@@ -93,6 +93,9 @@ func (p *program) plot(ctx context.Context, model string, paths []string, flags 
 	if _, err := flags.Input.Validate(kind); err != nil {
 		return misused(err)
 	}
+	if err := checkInterval(flags.Interval); err != nil { // to a program 0 is the usual one
+		return err
+	}
 	if err := checkPicture("-o", flags.output); err != nil {
 		return err
 	}

@@ -62,8 +62,8 @@ The target is predicted as the formula has it: log(price) for "log(price) ~ .".
 }
 
 func (p *program) predict(ctx context.Context, model string, paths []string, flags *predictFlags) error {
-	if !(flags.interval > 0 && flags.interval < 1) {
-		return misused(fmt.Errorf("--interval %v is not a probability between 0 and 1", flags.interval))
+	if err := checkInterval(flags.interval); err != nil {
+		return err
 	}
 	if err := flags.Validate(); err != nil {
 		return misused(err)

@@ -41,6 +41,8 @@ func (r *refits) check(p *program, cmd *cobra.Command, leave bool) error {
 		return misused(errors.New("--group and --time say how rows are left out: add --cv 10 or --split 0.2"))
 	case !r.asked:
 		return nil
+	case cmd.Flags().Changed("split") && r.how.Split == 0: // which of the options means that it is left out
+		return misused(errors.New("--split 0 is not a share of the rows between 0 and 1: state for example 0.2"))
 	case leave:
 		return misused(errors.New("--loo leaves rows out without fits, and --cv and --split fit again: keep one of them"))
 	}
