@@ -102,6 +102,14 @@ type Law struct {
 	LogDensity []float64 `json:"log_density"`
 }
 
+// JointLaw is a Gaussian copula of hyper-parameters: their laws, which HyperLaws and HyperSD give, and the correlations of their coordinates,
+// logarithms of variances and inverse hyperbolic tangents of partial correlations.
+type JointLaw struct {
+	Names        []string  `json:"names"`        // as in Hyper
+	Correlations []float64 `json:"correlations"` // of the coordinates, by the rows of the lower triangle
+	Odds         []Law     `json:"odds"`         // of the odds (1+ρ)/(1−ρ) of partial correlations, those that are not taken for normal in the coordinate
+}
+
 // Latent are the parts of the variance of f over the training rows.
 type Latent struct {
 	Fixed  float64 `json:"fixed"`  // of what does not vary by group, at its posterior mean
@@ -130,6 +138,9 @@ type Report struct {
 	HyperSD    Values `json:"hyper_sd,omitempty"`
 	// HyperLaws are the marginal laws of prior variances of groups, where their logarithms are not taken for normal.
 	HyperLaws []Law `json:"hyper_laws,omitempty"`
+	// HyperJoint says how the standard deviations and correlations of terms of groups of several columns depend on each other; nil
+	// where no such term is learned.
+	HyperJoint *JointLaw `json:"hyper_joint,omitempty"`
 	// Latent says what f varies by over the training rows, of a model with effects of groups; nil of others.
 	Latent *Latent `json:"latent,omitempty"`
 	// HyperEvaluations is the number of evaluations of the evidence beyond those of the search: what the

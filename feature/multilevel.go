@@ -304,10 +304,9 @@ func (s *Set) Covariances() (list []credence.Covariance) {
 			continue
 		}
 		t := m.term
-		c := credence.Covariance{Block: k, Key: m.keyName(), Levels: m.levels(), SD: t.SD, Held: t.Held, Correlations: t.Correlations}
-		own := m.own()
+		c := credence.Covariance{Block: k, Key: m.keyName(), Levels: m.levels(), SD: t.SD, Held: t.Held, Correlations: t.Correlations, Own: m.own()}
 		for j := range m.count {
-			c.Columns, c.Own = append(c.Columns, cmp.Or(m.columnName(j), constant)), append(c.Own, own[j*m.count+j])
+			c.Columns = append(c.Columns, cmp.Or(m.columnName(j), constant))
 		}
 		list = append(list, c)
 	}

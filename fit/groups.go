@@ -17,7 +17,8 @@ const fewGroups = 5
 type grouped struct {
 	credence.Covariance
 	block  credence.Block
-	law    []float64 // prior variances of its weights, 0 for all others
+	law    []float64 // prior variances of its weights, 0 for all others: of a single column
+	z      []float64 // of a row, of several columns
 	sum    float64   // of zᵀΣz over the rows
 	rows   []int     // of every weight
 	value  []float64 // of the column in the first of them
@@ -37,6 +38,9 @@ func (p *Prepared) tellGroups(ctx context.Context, fitted *credence.Fitted) erro
 		g := &grouped{Covariance: c, block: b, law: make([]float64, d), rows: make([]int, b.Count), value: make([]float64, b.Count)}
 		for j := b.First; j < b.First+b.Count && ok; j++ {
 			g.law[j] = law.UnseenVariance(b)
+		}
+		if len(c.Columns) > 1 {
+			g.z = make([]float64, len(c.Columns))
 		}
 		clear(fixed[b.First : b.First+b.Count])
 		terms = append(terms, g)
@@ -61,7 +65,7 @@ func (p *Prepared) tellGroups(ctx context.Context, fitted *credence.Fitted) erro
 			mean += w / weight * gap
 			square += w * gap * (f - mean)
 			for _, g := range terms {
-				g.sum += w * design.RowSquareDot(i, g.law)
+				clear(g.z)
 			}
 			design.Each(i, func(j int, v float64) {
 				for _, g := range terms {
@@ -69,9 +73,19 @@ func (p *Prepared) tellGroups(ctx context.Context, fitted *credence.Fitted) erro
 						g.varies = g.varies || g.rows[at] > 0 && g.value[at] != v
 						g.rows[at]++
 						g.value[at] = v
+						if g.z != nil {
+							g.z[at%len(g.z)] = v
+						}
 					}
 				}
 			})
+			for _, g := range terms {
+				if form, ok := law.(credence.UnseenLevels); ok && g.z != nil {
+					g.sum += w * form.UnseenForm(g.block, g.z)
+				} else {
+					g.sum += w * design.RowSquareDot(i, g.law)
+				}
+			}
 		}
 	}
 	r := &fitted.Report

@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
@@ -78,5 +79,84 @@ func TestSlopesByGroup(t *testing.T) {
 	_, err := fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1 + x | g)", Family: "studentt"})
 	if err == nil || !strings.Contains(err.Error(), "write || in the place of |") {
 		t.Errorf("another family: %v", err)
+	}
+}
+
+// shifted are rows of 18 groups at x of 0 to 9, far from its mean, with slopes that go with intercepts at 0 a little.
+func shifted(t *testing.T) (rows credence.Source, x []float64) {
+	t.Helper()
+	var names []string
+	var y []float64
+	for i := range 180 {
+		g, at := float64(i/10), float64(i%10)
+		a, b := 30*math.Sin(3*g+1), 7*math.Cos(5*g+2)
+		names, x = append(names, fmt.Sprint("g", g)), append(x, at)
+		y = append(y, 250+10*at+a+(b+0.05*a)*at+35*math.Sin(float64(i*i)))
+	}
+	return must.Value(table.New().Categories("g", names).Numbers("x", x).Numbers("y", y).Source())(t), x
+}
+
+// TestOwnCovariance: what is told of a covariance that is held is AΣAᵀ by hand, x → (x − m)/s taken back, and so are shares of variance and the
+// variance of an unseen group; of a learned one the intervals hold what lme4 estimates.
+func TestOwnCovariance(t *testing.T) {
+	rows, x := shifted(t)
+	const a, b, rho = 20.0, 15.0, 0.4 // of x as it enters the fit
+	fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1 + x | g, sd=[20, 15], cor=.4)"}))(t)
+	input := fitted.Frame.(*frame.Frame).Inputs[0]
+	shift := input.Center / input.Scale
+	intercept, slope := a*a-2*shift*rho*a*b+shift*shift*b*b, b*b/(input.Scale*input.Scale)
+	cross := (rho*a*b - shift*b*b) / input.Scale
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) < 1e-6*math.Abs(want)) {
+			t.Errorf("%s is %.10g, want %.10g", what, got, want)
+		}
+	}
+	told := score.GroupsOf(fitted, 0)
+	g := told.Groups[0]
+	for what, pair := range map[string][2]any{
+		"(intercept)": {g.SD[0], math.Sqrt(intercept)}, "x": {g.SD[1], math.Sqrt(slope)}, "(intercept), x": {g.Correlations[0], cross / math.Sqrt(intercept*slope)},
+	} {
+		d, want := pair[0].(score.Deviation), pair[1].(float64)
+		near(what, d.Mean, want)
+		near(what+", lower", float64(d.Lower), want)
+		near(what+", upper", float64(d.Upper), want)
+		if d.Name != what {
+			t.Errorf("%s is called %s", what, d.Name)
+		}
+	}
+	form := func(x float64) float64 { return intercept + 2*x*cross + x*x*slope }
+	varying := 0.0
+	for _, v := range x {
+		varying += form(v) / float64(len(x))
+	}
+	noise := fitted.Members[0].Model.Likelihood.Variance(0)
+	near("the variance of effects over the rows", fitted.Report.Latent.Groups[0].Value, varying)
+	near("ICC", float64(g.ICC), varying/(varying+noise))
+	near("R²", float64(told.R2Conditional), (fitted.Report.Latent.Fixed+varying)/(fitted.Report.Latent.Fixed+varying+noise))
+	for _, at := range []float64{0, 2, 9} {
+		one := must.Value(table.New().Categories("g", []string{"unknown"}).Numbers("x", []float64{at}).Source())(t)
+		variance := func(keep ...string) (v float64) {
+			scored := must.Value(must.Value(score.New(fitted, score.Options{Groups: keep}))(t).Table(one, score.IgnoreTargets))(t)
+			must.Succeed(t, scored.Each(t.Context(), func(rows *score.Rows) error {
+				_, v = rows.Latent(0)
+				return nil
+			}))
+			return v
+		}
+		near(fmt.Sprintf("the variance of an unseen group at %v", at), variance()-variance("none"), form(at))
+	}
+
+	learned := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1 + x | g)"}))(t)
+	if joint := learned.Report.HyperJoint; joint == nil || len(joint.Names) != 3 || len(joint.Correlations) != 3 || len(joint.Odds) != 1 {
+		t.Fatalf("%+v", joint)
+	}
+	g = score.GroupsOf(learned, 0).Groups[0]
+	// summary(lmer(y ~ x + (x | g))) by REML, lme4 1.1-31.
+	for k, d := range append(g.SD, g.Correlations...) {
+		want := []float64{14.29324, 4.71909, 0.1831}[k]
+		if !(float64(d.Lower) < want && want < float64(d.Upper) && float64(d.Lower) < d.Mean && d.Mean < float64(d.Upper)) {
+			t.Errorf("%+v does not hold %v", d, want)
+		}
 	}
 }

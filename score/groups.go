@@ -32,14 +32,16 @@ type Group struct {
 	Rows   int         `json:"rows"`   // of training
 	Unseen string      `json:"unseen"` // what becomes of rows of other groups: "prior", drawn from the law of the groups, or "error"
 	SD     []Deviation `json:"sd"`     // of the effects of each column that varies by group
+	// Correlations are those of the effects of every two columns, by the rows of the lower triangle.
+	Correlations []Deviation `json:"cor,omitempty"`
 	// ICC is the share of the variance within equal fixed effects that the term has, on the latent scale: absent as
 	// R2Marginal is.
 	ICC metric.Score `json:"icc,omitzero"`
 }
 
-// Deviation is a standard deviation of effects over groups: of f for a unit of the column. Ends are absent where it is not known how uncertain it is.
+// Deviation is a standard deviation of effects over groups, of f for a unit of the column, or a correlation of two. Ends are absent where it is not known how uncertain it is.
 type Deviation struct {
-	Name  string       `json:"name"` // the column, "(intercept)" for effects themselves
+	Name  string       `json:"name"` // the column, "(intercept)" for effects themselves, or both: "(intercept), x"
 	Mean  float64      `json:"mean"`
 	Lower metric.Score `json:"lower,omitzero"` // end of the interval, which holds 90 % or --interval
 	Upper metric.Score `json:"upper,omitzero"` // end of the interval
@@ -61,18 +63,19 @@ func GroupsOf(fitted *credence.Fitted, interval float64) (all Groups) {
 		if fr != nil && fr.Unseen == frame.RefuseUnseen {
 			g.Unseen = "error"
 		}
+		k := len(c.Columns)
 		for j, column := range c.Columns {
 			of := "prior_variance." + name
-			if len(c.Columns) > 1 {
+			if k > 1 {
 				of += "." + column
 			}
-			d := deviation(&fitted.Report, of, tail)
-			d.Name, d.Mean = column, d.Mean*c.Own[j]
-			d.Lower, d.Upper = d.Lower*metric.Score(c.Own[j]), d.Upper*metric.Score(c.Own[j])
-			if len(c.Columns) > 1 && d.Name == "(intercept)" { // beside which columns are centred in the fit
-				d.Name = "(intercept), columns at their means"
-			}
+			d, own := deviation(&fitted.Report, of, tail), c.Own[j*k+j]
+			d.Name, d.Mean = column, d.Mean*own
+			d.Lower, d.Upper = d.Lower*metric.Score(own), d.Upper*metric.Score(own)
 			g.SD = append(g.SD, d)
+		}
+		if k > 1 {
+			g.together(&fitted.Report, c, tail)
 		}
 		g.ICC = metric.Score(math.NaN())
 		all.Groups = append(all.Groups, g)
@@ -142,30 +145,43 @@ func find(list credence.Values, name string) (float64, bool) {
 // finer is how many points there are between two of a law's.
 const finer = 24
 
-// moments returns the mean of the root of what a law is of, and its quantiles of a tail at either side. Between
-// points the log density is the cubic through four of them.
+// moments returns the mean of the root of what a law is of, and its quantiles of a tail at either side.
 func moments(law credence.Law, tail float64) (mean, lower, upper float64) {
+	c := curveOf(law)
+	return c.mean, c.quantile(tail), c.quantile(1 - tail)
+}
+
+// curve is the distribution function of a root.
+type curve struct {
+	at, below   []float64 // roots, and the weight up to them
+	total, mean float64
+}
+
+// curveOf adds up a law. Between points the log density is the cubic through four of them.
+func curveOf(law credence.Law) *curve {
 	n, top := len(law.At), slices.Max(law.LogDensity)
-	var at, below []float64 // roots, and the probability up to them
-	total, first := 0.0, 0.0
+	c, first := &curve{}, 0.0
 	for i := range (n-1)*finer + 1 {
 		k := min(i/finer, n-2)
 		x := float64(i)/finer - float64(k)
 		log := math.Log(law.At[k])*(1-x) + math.Log(law.At[k+1])*x
 		weight := math.Exp(cubic(law.LogDensity, k, x) - top)
-		total += weight
+		c.total += weight
 		first += weight * math.Exp(log/2)
-		at, below = append(at, math.Exp(log/2)), append(below, total-weight/2)
+		c.at, c.below = append(c.at, math.Exp(log/2)), append(c.below, c.total-weight/2)
 	}
-	quantile := func(p float64) float64 {
-		k, _ := slices.BinarySearch(below, p*total)
-		if k = max(1, min(k, len(at)-1)); below[k] == below[k-1] {
-			return at[k]
-		}
-		share := max(0, min((p*total-below[k-1])/(below[k]-below[k-1]), 1))
-		return at[k-1] * math.Pow(at[k]/at[k-1], share)
+	c.mean = first / c.total
+	return c
+}
+
+// quantile is the root that has a probability below it.
+func (c *curve) quantile(p float64) float64 {
+	k, _ := slices.BinarySearch(c.below, p*c.total)
+	if k = max(1, min(k, len(c.at)-1)); c.below[k] == c.below[k-1] {
+		return c.at[k]
 	}
-	return first / total, quantile(tail), quantile(1 - tail)
+	share := max(0, min((p*c.total-c.below[k-1])/(c.below[k]-c.below[k-1]), 1))
+	return c.at[k-1] * math.Pow(c.at[k]/c.at[k-1], share)
 }
 
 // cubic interpolates evenly spaced values between the k-th and the next by the polynomial through the four about them.

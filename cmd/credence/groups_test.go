@@ -102,3 +102,21 @@ func TestGroupRefusals(t *testing.T) {
 		}
 	}
 }
+
+// inspect has a column of correlations beside a term of several columns, as VarCorr has, and JSON has them with their ends.
+func TestCorrelationsOfGroups(t *testing.T) {
+	model := fitted(t, file(t, "t.csv", schools()), "-f", "y ~ x + (1 + x | school)")
+	_, object := inspected(t, model)
+	group := object["groups"].([]any)[0].(map[string]any)
+	cor := group["cor"].([]any)[0].(map[string]any)
+	lower, mean, upper := number(t, cor, "lower"), number(t, cor, "mean"), number(t, cor, "upper")
+	if !(-1 < lower && lower < mean && mean < upper && upper < 1) || cor["name"] != "(intercept), x" {
+		t.Errorf("%v", cor)
+	}
+	text := must(t, "inspect", model)
+	for _, want := range []string{"  cor  levels  rows", fmt.Sprintf("%.2f (%.2f to %.2f)", mean, lower, upper), "  (1 + x | school)  (intercept)  "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q:\n%s", want, text)
+		}
+	}
+}

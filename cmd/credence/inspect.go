@@ -274,8 +274,23 @@ func (p *program) printGroups(fitted *credence.Fitted, all score.Groups, blocks 
 	p.say("\ngroups: standard deviations of effects, in units of f for a unit of the column, with %g %% intervals", 100*interval)
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") }
-	row("term", "column", "sd", "lower", "upper", "levels", "rows", "ICC", "")
-	tell := func(term string, d score.Deviation, rest ...string) {
+	heads, correlated := []string{"term", "column", "sd", "lower", "upper", "levels", "rows", "ICC", ""}, slices.ContainsFunc(all.Groups, func(g score.Group) bool { return len(g.Correlations) > 0 })
+	if correlated {
+		heads = slices.Insert(heads, 5, "cor")
+	}
+	row(heads...)
+	tell := func(term string, d score.Deviation, correlations []score.Deviation, rest ...string) {
+		if correlated {
+			var cells []string
+			for _, c := range correlations {
+				cell := fmt.Sprintf("%.2f", c.Mean)
+				if c.Lower.Defined() {
+					cell += fmt.Sprintf(" (%.2f to %.2f)", float64(c.Lower), float64(c.Upper))
+				}
+				cells = append(cells, cell)
+			}
+			rest = slices.Insert(rest, 0, strings.Join(cells, ", "))
+		}
 		spread := float64(d.Upper-d.Lower) / 4
 		row(append([]string{nameText(term), nameText(d.Name), toSpread(d.Mean, spread), toSpread(float64(d.Lower), spread), toSpread(float64(d.Upper), spread)}, rest...)...)
 	}
@@ -292,11 +307,15 @@ func (p *program) printGroups(fitted *credence.Fitted, all score.Groups, blocks 
 			if j > 0 {
 				rest = []string{"", "", "", ""}
 			}
-			tell(g.Term, d, rest...)
+			var correlations []score.Deviation // with the columns before it
+			if first := j * (j - 1) / 2; first+j <= len(g.Correlations) {
+				correlations = g.Correlations[first : first+j]
+			}
+			tell(g.Term, d, correlations, rest...)
 		}
 	}
 	if d, ok := score.Residual(fitted, interval); ok {
-		tell("", d, "", "", "", "")
+		tell("", d, nil, "", "", "", "")
 	}
 	w.Flush()
 	if all.R2Marginal.Defined() {

@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -127,7 +128,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	for _, t := range e.together {
-		odds, err := hyper.Odds(t.K, t.Correlations)
+		odds, err := special.Odds(t.K, t.Correlations)
 		if err != nil {
 			return nil, fmt.Errorf("exact: %s: %w", t.Name, err)
 		}

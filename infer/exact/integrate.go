@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 )
 
@@ -23,7 +24,8 @@ type settled struct {
 	evidence     float64 // integrated
 	learned      []learned
 	laws         []credence.Law // in units
-	evaluations  int            // after the climb
+	joint        *credence.JointLaw
+	evaluations  int // after the climb
 	warnings     []string
 }
 
@@ -109,7 +111,7 @@ func (m *density) rules() hyper.Rules {
 		}
 	}
 	for k, i := range m.places { // the law of few groups is far from log-normal
-		if group := m.o.variables[i].group; group >= 0 && m.engine.groups[group].Covaried {
+		if v := m.o.variables[i]; v.plain || v.group >= 0 && m.engine.groups[v.group].Covaried {
 			rules.Marginals = append(rules.Marginals, k)
 		}
 	}
@@ -238,6 +240,28 @@ func (m *density) set(p *point, theta []float64) {
 	}
 }
 
+// joint is how the coordinates of terms of several columns correlate under N(θ̂, H⁻¹); nil where there are none.
+func (m *density) joint(axes *hyper.Axes) *credence.JointLaw {
+	var law credence.JointLaw
+	var kept []int
+	for k, i := range m.places {
+		v := m.o.variables[i]
+		if !v.plain && !slices.ContainsFunc(m.engine.together, func(t problem.Together) bool { return v.group >= t.Group && v.group < t.Group+t.K }) {
+			continue
+		}
+		law.Names, kept = append(law.Names, v.name), append(kept, k)
+	}
+	if kept == nil {
+		return nil
+	}
+	for r, i := range kept {
+		for _, j := range kept[:r] {
+			law.Correlations = append(law.Correlations, axes.Covariance().At(i, j)/(axes.SD(i)*axes.SD(j)))
+		}
+	}
+	return &law
+}
+
 // finish stores the mode and what is known over all θ. The last moment is that of y.
 func (m *density) finish(all *hyper.Integrated) error {
 	end, s, f := m.end, m.end.settled, m.o.form
@@ -257,12 +281,17 @@ func (m *density) finish(all *hyper.Integrated) error {
 		}
 		s.learned = append(s.learned, l)
 	}
+	s.joint = m.joint(all.Mode.Axes)
 	for _, law := range all.Marginals {
 		l := credence.Law{Name: m.o.variables[m.places[law.Coordinate]].name, LogDensity: law.LogDensity}
 		for _, u := range law.At {
 			l.At = append(l.At, math.Exp(2*u))
 		}
-		s.laws = append(s.laws, l)
+		if m.o.variables[m.places[law.Coordinate]].plain {
+			s.joint.Odds = append(s.joint.Odds, l)
+		} else {
+			s.laws = append(s.laws, l)
+		}
 	}
 	if all.Outcome != hyper.AtMode {
 		s.evidence = all.LogDensity

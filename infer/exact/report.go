@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -42,7 +43,7 @@ func (r *fit) hyper() []credence.Value {
 		t := &r.Engine.together[i]
 		for row := range t.K {
 			for c := range row {
-				list = append(list, credence.Value{Name: t.PairName(row, c), Value: correlations[hyper.Pairs(row)+c]})
+				list = append(list, credence.Value{Name: t.PairName(row, c), Value: correlations[special.Pairs(row)+c]})
 			}
 		}
 	}
@@ -64,6 +65,7 @@ func (r *fit) setPriors(report *credence.Report) {
 		}
 		report.HyperLaws = append(report.HyperLaws, law)
 	}
+	report.HyperJoint = r.best[0].settled.joint
 }
 
 // vanished is the share of the standard error of a mean at which a block's function, learned without

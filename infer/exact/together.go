@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // together has columns that vary together by level. The k weights of a level are Tu, u ~ N(0, I), with T = SL: standard deviations S, and L the root of the
@@ -30,10 +31,10 @@ func (t *together) mix(at *values, cross []float64) []float64 {
 	copy(t.mixed, t.form.gram)
 	odds := at.prior[len(t.form.groups):]
 	for i, term := range t.terms {
-		n := hyper.Pairs(term.K)
+		n := special.Pairs(term.K)
 		t.odds[i] = append(t.odds[i][:0], odds[:n]...)
 		odds = odds[n:]
-		hyper.CorrelationRoot(t.roots[i], term.K, t.odds[i])
+		special.CorrelationRoot(t.roots[i], term.K, t.odds[i])
 		x := t.x(i)
 		t.form.pattern.Mix(t.mixed, term.First, term.Levels, term.K, x)
 		t.each(i, func(w []float64) { times(w, x, true) }, cross)
@@ -130,11 +131,11 @@ func (t *together) slopes(slope []float64) {
 		}
 		for r := range k {
 			for c := range r {
-				hyper.CorrelationSlope(change, l, k, r, c, t.odds[i])
-				odds[hyper.Pairs(r)+c] = along()
+				special.CorrelationSlope(change, l, k, r, c, t.odds[i])
+				odds[special.Pairs(r)+c] = along()
 			}
 		}
-		odds = odds[hyper.Pairs(k):]
+		odds = odds[special.Pairs(k):]
 	}
 }
 
@@ -177,8 +178,8 @@ func (e *Engine) correlations() (list []variable) {
 // correlationsAt returns those of every term at odds that follow each other.
 func (e *Engine) correlationsAt(odds []float64) (list [][]float64) {
 	for _, t := range e.together {
-		n := hyper.Pairs(t.K)
-		list = append(list, hyper.Correlations(t.K, odds[:n]))
+		n := special.Pairs(t.K)
+		list = append(list, special.Correlations(t.K, odds[:n]))
 		odds = odds[n:]
 	}
 	return list

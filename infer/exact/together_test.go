@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
@@ -73,7 +74,7 @@ func TestTogetherAgainstDenseAlgebra(t *testing.T) {
 					term := e.together[i]
 					for r := range term.K {
 						for c := range r {
-							v := correlations[hyper.Pairs(r)+c] * math.Sqrt(at.prior[term.Group+r]*at.prior[term.Group+c])
+							v := correlations[special.Pairs(r)+c] * math.Sqrt(at.prior[term.Group+r]*at.prior[term.Group+c])
 							for g := range term.Levels {
 								p.Set(term.First+g*term.K+r, term.First+g*term.K+c, v)
 								p.Set(term.First+g*term.K+c, term.First+g*term.K+r, v)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/credence-ml/credence/internal/special"
 )
 
 // TestCorrelations: roots are those of correlations, and back, slopes are those of differences, and the priors of the coordinates together
@@ -13,7 +15,7 @@ import (
 func TestCorrelations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []int{1, 2, 3, 5} {
-		pairs := Pairs(k)
+		pairs := special.Pairs(k)
 		density := func(z []float64) (prior, wanted float64) {
 			odds, at := make([]float64, pairs), 0
 			for i, v := range z {
@@ -27,7 +29,7 @@ func TestCorrelations(t *testing.T) {
 				}
 			}
 			l := make([]float64, k*k)
-			CorrelationRoot(l, k, odds)
+			special.CorrelationRoot(l, k, odds)
 			for r := range k {
 				wanted += 2 * (Shape - 1) * math.Log(l[r*k+r])
 			}
@@ -40,7 +42,7 @@ func TestCorrelations(t *testing.T) {
 				up, down := append([]float64(nil), odds...), append([]float64(nil), odds...)
 				up[i] *= math.Exp(2 * h)
 				down[i] *= math.Exp(-2 * h)
-				above, below := Correlations(k, up), Correlations(k, down)
+				above, below := special.Correlations(k, up), special.Correlations(k, down)
 				for j := range above {
 					jacobian.Set(j, i, (above[j]-below[j])/(2*h))
 				}
@@ -62,8 +64,8 @@ func TestCorrelations(t *testing.T) {
 				t.Errorf("k = %d: the density is off by %v, then by %v", k, gap, prior-wanted)
 			}
 			l, slope := make([]float64, k*k), make([]float64, k*k)
-			CorrelationRoot(l, k, odds)
-			back, err := Odds(k, Correlations(k, odds))
+			special.CorrelationRoot(l, k, odds)
+			back, err := special.Odds(k, special.Correlations(k, odds))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,11 +85,11 @@ func TestCorrelations(t *testing.T) {
 				for c := range r {
 					const h = 1e-6
 					up, down, above, below := append([]float64(nil), odds...), append([]float64(nil), odds...), make([]float64, k*k), make([]float64, k*k)
-					up[Pairs(r)+c] *= math.Exp(2 * h)
-					down[Pairs(r)+c] *= math.Exp(-2 * h)
-					CorrelationRoot(above, k, up)
-					CorrelationRoot(below, k, down)
-					CorrelationSlope(slope, l, k, r, c, odds)
+					up[special.Pairs(r)+c] *= math.Exp(2 * h)
+					down[special.Pairs(r)+c] *= math.Exp(-2 * h)
+					special.CorrelationRoot(above, k, up)
+					special.CorrelationRoot(below, k, down)
+					special.CorrelationSlope(slope, l, k, r, c, odds)
 					for j := range slope {
 						if want := (above[j] - below[j]) / (2 * h); math.Abs(slope[j]-want) > 1e-8 {
 							t.Errorf("k = %d: slope %v in (%d, %d), want %v", k, slope[j], r, c, want)
@@ -97,10 +99,10 @@ func TestCorrelations(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Odds(3, []float64{0.9, 0.9, -0.9}); err == nil {
+	if _, err := special.Odds(3, []float64{0.9, 0.9, -0.9}); err == nil {
 		t.Error("no correlations are accepted")
 	}
-	if _, err := Odds(2, []float64{1}); err == nil {
+	if _, err := special.Odds(2, []float64{1}); err == nil {
 		t.Error("a correlation of 1 is accepted")
 	}
 }

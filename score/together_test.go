@@ -1,0 +1,96 @@
+package score
+
+import (
+	"math"
+	"testing"
+
+	"github.com/credence-ml/credence"
+)
+
+// Of three normal coordinates that correlate, in another order than that of the term: mean and ends of the intervals of A Σ Aᵀ against sums over a fine grid
+// of the three. A law by its points in the place of the normal changes nothing.
+func TestCovarianceOfItsOwnColumns(t *testing.T) {
+	const sdA, sdB, sdZ, shift, scale = 0.8, 0.9, 0.3, 1.5, 2.0 // of the log variances, and of the coordinate
+	const rAB, rAZ, rBZ = 0.5, -0.4, 0.3
+	a, b, z := math.Log(4), math.Log(1), math.Atanh(0.5)
+	names := []string{"prior_variance.t.(intercept)", "prior_variance.t.x", "correlation.t.(intercept).x"}
+	report := credence.Report{
+		Hyper:      credence.Values{{Name: names[0], Value: 4}, {Name: names[1], Value: 1}, {Name: names[2], Value: 0.5}},
+		HyperSD:    credence.Values{{Name: names[0], Value: sdA}, {Name: names[1], Value: sdB}, {Name: names[2], Value: sdZ}},
+		HyperJoint: &credence.JointLaw{Names: []string{names[2], names[0], names[1]}, Correlations: []float64{rAZ, rBZ, rAB}}, Hyperparameters: "integrate",
+	}
+	c := credence.Covariance{Columns: []string{"(intercept)", "x"}, Own: []float64{1, -shift, 0, 1 / scale}}
+	group := func() Group {
+		g := Group{Term: "t", SD: []Deviation{deviation(&report, names[0], 0.05), deviation(&report, names[1], 0.05)}}
+		g.together(&report, c, 0.05)
+		return g
+	}
+	own := func(u [3]float64) (sd, correlation float64) {
+		s, v, rho := math.Exp((a+sdA*u[0])/2), math.Exp((b+sdB*u[1])/2), math.Tanh(z+sdZ*u[2])
+		sd = math.Sqrt(s*s - 2*shift*rho*s*v + shift*shift*v*v)
+		return sd, (rho*s - shift*v) / sd
+	}
+	// The density of three that correlate, by the inverse of their matrix.
+	det := 1 - rAB*rAB - rAZ*rAZ - rBZ*rBZ + 2*rAB*rAZ*rBZ
+	inverse := [3][3]float64{{1 - rBZ*rBZ, rAZ*rBZ - rAB, rAB*rBZ - rAZ}, {rAZ*rBZ - rAB, 1 - rAZ*rAZ, rAB*rAZ - rBZ}, {rAB*rBZ - rAZ, rAB*rAZ - rBZ, 1 - rAB*rAB}}
+	check := func(what string, sd, correlation Deviation) {
+		total, means, below := 0.0, [2]float64{}, [2][2]float64{}
+		const n, reach = 60, 5.0
+		for i := range n * n * n {
+			u := [3]float64{}
+			for k, at := range []int{i / n / n, i / n % n, i % n} {
+				u[k] = reach * (2*(float64(at)+0.5)/n - 1)
+			}
+			square := 0.0
+			for r := range u {
+				for s := range u {
+					square += u[r] * u[s] * inverse[r][s] / det
+				}
+			}
+			weight := math.Exp(-square / 2)
+			total += weight
+			x, y := own(u)
+			for k, v := range []float64{x, y} {
+				means[k] += weight * v
+				d := []Deviation{sd, correlation}[k]
+				for end, at := range []float64{float64(d.Lower), float64(d.Upper)} {
+					if v < at {
+						below[k][end] += weight
+					}
+				}
+			}
+		}
+		for k, d := range []Deviation{sd, correlation} {
+			if got := d.Mean; math.Abs(got-means[k]/total) > 0.02*math.Abs(means[k]/total) {
+				t.Errorf("%s: mean %d is %v, want %v", what, k, got, means[k]/total)
+			}
+			for end, want := range []float64{0.05, 0.95} {
+				if got := below[k][end] / total; math.Abs(got-want) > 0.008 { // 10,000 draws: .0022
+					t.Errorf("%s: %d has %v below end %d, want %v", what, k, got, end, want)
+				}
+			}
+		}
+	}
+	g := group()
+	check("normal", g.SD[0], g.Correlations[0])
+	slope := deviation(&report, names[1], 0.05)
+	if g.SD[1] != slope {
+		t.Errorf("a column that is not centred has %+v, want %+v", g.SD[1], slope)
+	}
+	law := credence.Law{Name: names[2]}
+	for i := range 29 {
+		u := -7 + float64(i)/2
+		law.At, law.LogDensity = append(law.At, math.Exp(2*(z+sdZ*u))), append(law.LogDensity, -u*u/2)
+	}
+	report.HyperJoint.Odds = []credence.Law{law}
+	g = group()
+	check("by a law", g.SD[0], g.Correlations[0])
+	if again := group(); again.SD[0] != g.SD[0] || again.Correlations[0] != g.Correlations[0] {
+		t.Error("a second time says something else")
+	}
+	report.HyperJoint, report.HyperSD, report.Hyperparameters = nil, nil, "ml"
+	g = group()
+	if g.SD[0].Lower.Defined() || g.Correlations[0].Upper.Defined() || math.Abs(g.Correlations[0].Mean-(0.5*2-shift)/math.Sqrt(4-2*shift+shift*shift)) > 1e-9 {
+		t.Errorf("without a law %+v", g)
+	}
+}
