@@ -52,6 +52,23 @@ func TestEvaluateByGroups(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, shown)
 		}
 	}
+	// What is shown of groups and bins are the figures of JSON.
+	result := decode(t, must(t, "evaluate", model, data, "--by", "region", "--reliability", "--json"))
+	spaced := strings.Join(strings.Fields(shown), " ")
+	for _, each := range result["groups"].([]any) {
+		g := each.(map[string]any)
+		want := fmt.Sprintf("%v %v %.5g %.4g %.4g %.3g %.1f %.2g ", g["by"].(map[string]any)["region"], g["rows"], g["nlpd"], g["rmse"], g["crps"], g["calibration_slope"],
+			100*g["coverage"].(map[string]any)["0.9"].(float64), g["pit_p"])
+		if !strings.Contains(spaced+" ", want) {
+			t.Errorf("%q is missing in\n%s", want, shown)
+		}
+	}
+	for _, each := range result["reliability"].(map[string]any)["bins"].([]any) {
+		b := each.(map[string]any)
+		if want := fmt.Sprintf(" %.4g to %.4g %.4g %.4g %v ", b["from"], b["to"], b["predicted"], b["observed"], b["weight"]); !strings.Contains(spaced, want) {
+			t.Errorf("%q is missing in\n%s", want, shown)
+		}
+	}
 	for want, args := range map[string][]string{
 		`has no column "nowhere": its columns are y, x, b, region`: {"--by", "nowhere"},
 		"fit again: leave the ones out or the others":              {"--by", "region", "--cv", "3"},
