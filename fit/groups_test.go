@@ -344,6 +344,14 @@ func TestPredictionsWithoutGroups(t *testing.T) {
 	if same, _ := latent([]string{"g"}, "b", "q"); same == some {
 		t.Error("the effects of g are not in predictions that keep them")
 	}
+	once := fitted
+	twice := *fitted
+	twice.Members = append(slices.Clone(fitted.Members), fitted.Members...)
+	fitted = &twice
+	same, sameVariance := latent([]string{"none"}, "a", "p")
+	near("mean of none, of two members", same, mean)
+	near("variance of none, of two members", sameVariance, variance)
+	fitted = once
 	sloped := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (x||g)", Threads: 1}))(t)
 	fitted, mean = sloped, 0
 	for _, term := range must.Value(score.Terms(sloped, score.TermOptions{}))(t) { // in the units of the data

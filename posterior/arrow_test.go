@@ -116,3 +116,26 @@ func TestArrowOfNestedLevels(t *testing.T) {
 		}
 	}
 }
+
+// TestArrowDrawsAreStudent: a draw of 9 degrees of freedom has the covariance, and the kurtosis 3·7/5.
+func TestArrowDrawsAreStudent(t *testing.T) {
+	q := randomArrow(t, 1, 2, 1)
+	q.DF = 9
+	sampler, err := NewSampler(credence.NewWorkspace(1), q, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng, dst := rand.New(rand.NewPCG(3, 4)), make([]float64, 3)
+	mean, variance := make([]float64, 3), make([]float64, 3)
+	q.Marginals(mean, variance)
+	second, fourth := 0.0, 0.0
+	const n = 40000
+	for range n {
+		sampler.Draw(rng, dst)
+		v := (dst[1] - mean[1]) * (dst[1] - mean[1]) / variance[1]
+		second, fourth = second+v/n, fourth+v*v/n
+	}
+	if kurtosis := fourth / (second * second); math.Abs(second-1) > 0.05 || math.Abs(kurtosis-4.2) > 0.6 {
+		t.Errorf("a variance of %v, a kurtosis of %v", second, kurtosis)
+	}
+}

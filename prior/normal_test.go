@@ -1,9 +1,11 @@
 package prior
 
 import (
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -39,6 +41,16 @@ func TestNormalRefusals(t *testing.T) {
 		err := c.prior.Validate()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: refusal reads %v, want %q", c.prior, err, c.want)
+		}
+	}
+}
+
+// TestUnseenForm: two terms of two columns have correlations of their own: 4 + 1 + 2·0.5·2·1, and 9 + 1 − 2·0.3·3·1.
+func TestUnseenForm(t *testing.T) {
+	p := Normal{Variances: []float64{4, 1, 4, 1, 9, 1}, Correlations: []Correlation{{First: 0, Values: []float64{0.5}}, {First: 4, Values: []float64{-0.3}}}}
+	for first, want := range map[int]float64{0: 7, 4: 8.2} {
+		if got := p.UnseenForm(credence.Block{First: first, Count: 2}, []float64{1, 1}); math.Abs(got-want) > 1e-12 {
+			t.Errorf("from weight %d on: %v, want %v", first, got, want)
 		}
 	}
 }
