@@ -136,11 +136,17 @@ func grid(sorted []float64) (values []float64) {
 func percentile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	low := int(at)
+	if at == float64(low) { // the next may be farther away than any number
+		return sorted[low]
+	}
 	return sorted[low] + (at-float64(low))*(sorted[min(low+1, len(sorted)-1)]-sorted[low])
 }
 
 // curve estimates a quantity at each value of a column: the averages over all rows with that value.
 func (p *picture) curve(ctx context.Context, c *effect.Column, options effect.Options) (x []float64, list []effect.Effect, err error) {
+	if n := len(c.Values); n > 0 && math.IsInf(c.Values[n-1]-c.Values[0], 0) {
+		return nil, nil, fmt.Errorf("column %s reaches from %g to %g, farther than a picture holds: correct the values, or leave such rows out", c.Name, c.Values[0], c.Values[n-1])
+	}
 	switch c.Kind {
 	case credence.Category:
 		for k, level := range c.Levels[:min(len(c.Levels), mostLevels)] {

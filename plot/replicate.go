@@ -258,7 +258,7 @@ func drawStatistics(ctx context.Context, p *picture) (*chart.Chart, error) {
 		Description: "A histogram of each number over sets of targets that the model draws for the same rows, and the observed one as a line, which should lie among them.", Columns: 2}
 	for _, s := range p.statistics() {
 		observed := s.of(r.y)
-		if math.IsNaN(observed) { // a standard deviation of one row
+		if math.IsNaN(observed) || math.IsInf(observed, 0) { // a standard deviation of one row, or one that no number holds
 			continue
 		}
 		values, above := make([]float64, len(r.sets)), 0.0
