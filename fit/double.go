@@ -53,21 +53,30 @@ func (p *Prepared) double(ctx context.Context, fitted *credence.Fitted) (*creden
 		if err != nil {
 			return nil, err
 		}
-		model := p.model
-		model.Features = more.Begun()
-		engine, err := p.maker(model)
-		if err != nil {
-			return nil, err
+		enough := evidence(&fitted.Report) + enoughGain
+		again, err := p.with(ctx, more, func(again *credence.Fitted) bool { return evidence(&again.Report) > enough })
+		if err != nil || again == nil {
+			return fitted, err
 		}
-		again, err := engine.Fit(ctx, p.data)
-		if err != nil {
-			return fitted, ctx.Err()
-		}
-		if !(evidence(&again.Report) > evidence(&fitted.Report)+enoughGain) {
-			return fitted, nil
-		}
-		fitted, p.model, p.drawn, p.engine, p.other = again, model, drawn, engine, engine
+		fitted, p.drawn = again, drawn
 	}
+}
+
+// with fits with other features, from the lengthscales that they have, and keeps the fit where it is better: nil where it is not, or where it
+// fails.
+func (p *Prepared) with(ctx context.Context, features *feature.Set, better func(again *credence.Fitted) bool) (*credence.Fitted, error) {
+	model := p.model
+	model.Features = features.Begun()
+	engine, err := p.maker(model)
+	if err != nil {
+		return nil, err
+	}
+	again, err := engine.Fit(ctx, p.data)
+	if err != nil || !better(again) {
+		return nil, ctx.Err()
+	}
+	p.model, p.engine, p.other = model, engine, engine
+	return again, nil
 }
 
 // evidence is the log evidence that a report tells, or its bound.

@@ -8,7 +8,7 @@ import (
 )
 
 // widen fits once more where terms of Hilbert-space processes have too few functions, or too narrow a box, for the lengthscales that were
-// learned, and warns of what a term lacks afterwards. A fit that fails on the way leaves the one before.
+// learned, and warns of what a term lacks afterwards. A fit that fails on the way leaves the one before, and what that one lacks is said.
 func (p *Prepared) widen(ctx context.Context, fitted *credence.Fitted) (*credence.Fitted, error) {
 	features, ok := fitted.Members[0].Model.Features.(*feature.Set)
 	if !ok {
@@ -16,18 +16,14 @@ func (p *Prepared) widen(ctx context.Context, fitted *credence.Fitted) (*credenc
 	}
 	wider, short := features.Widened()
 	if wider != nil {
-		model := p.model
-		model.Features = wider.Begun()
-		engine, err := p.maker(model)
+		again, err := p.with(ctx, wider, func(*credence.Fitted) bool { return true })
 		if err != nil {
 			return nil, err
 		}
-		again, err := engine.Fit(ctx, p.data)
-		if err != nil {
-			return fitted, ctx.Err()
+		if again != nil {
+			fitted = again
+			_, short = again.Members[0].Model.Features.(*feature.Set).Widened()
 		}
-		fitted, p.model, p.engine, p.other = again, model, engine, engine
-		_, short = again.Members[0].Model.Features.(*feature.Set).Widened()
 	}
 	for _, lacks := range short {
 		fitted.Report.Warnings = append(fitted.Report.Warnings, lacks+": what is bent more sharply, or at the ends of the data, is told wrongly; state them, or write rbf(…)")

@@ -70,13 +70,7 @@ func summary(draws []float64, tail float64) Deviation {
 	for _, v := range draws {
 		mean += v / n
 	}
-	quantile := func(p float64) metric.Score {
-		at := p * (n - 1)
-		k := min(int(at), len(draws)-2)
-		share := at - float64(k)
-		return metric.Score(draws[k]*(1-share) + draws[k+1]*share)
-	}
-	return Deviation{Mean: mean, Lower: quantile(tail), Upper: quantile(1 - tail)}
+	return Deviation{Mean: mean, Lower: metric.Score(special.Quantile(draws, tail)), Upper: metric.Score(special.Quantile(draws, 1-tail))}
 }
 
 // copula draws positive hyper-parameters with the correlations of a [credence.JointLaw], each by its own law: that of a curve, or else one whose

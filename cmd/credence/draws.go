@@ -11,8 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence/apply"
-	"github.com/credence-ml/credence/dataset/output"
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -58,10 +56,8 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	if p.table = flags.output == ""; p.json && p.table {
 		return misused(errors.New("draws --json tells about the run and needs a file for the draws: add -o draws.csv"))
 	}
-	if flags.output != "" {
-		if err := errors.Join(misused(output.Check(flags.output)), checkOutputs(append(slices.Clone(paths), model), flags.output)); err != nil {
-			return err
-		}
+	if err := checkTable(append(slices.Clone(paths), model), flags.output); err != nil {
+		return err
 	}
 	how := application{flags: &flags.scoreFlags, targets: score.IgnoreTargets, lacking: true}
 	scorer, read, err := p.scorer(model, how)
@@ -81,15 +77,10 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	}
 	var columns int
 	var left []string
-	write := func(w io.Writer) error {
+	err = p.writeTable(flags.output, func(w io.Writer) error {
 		columns, left, err = apply.WriteDraws(ctx, w, flags.output, draws, file)
 		return err
-	}
-	if flags.output == "" {
-		err = write(p.out)
-	} else {
-		err = atomicfile.Write(flags.output, write)
-	}
+	})
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
-	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/metric"
@@ -127,10 +125,8 @@ func (p *program) effects(ctx context.Context, model string, paths []string, fla
 	if _, err := flags.Options.Validate(); err != nil {
 		return misused(err)
 	}
-	if flags.output != "" {
-		if err := errors.Join(misused(output.Check(flags.output)), checkOutputs(append(slices.Clone(paths), model), flags.output)); err != nil {
-			return err
-		}
+	if err := checkTable(append(slices.Clone(paths), model), flags.output); err != nil {
+		return err
 	}
 	scorer, read, err := p.scorer(model, application{flags: &flags.scoreFlags, lacking: true})
 	if err != nil {

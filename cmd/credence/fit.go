@@ -111,24 +111,33 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	return nil
 }
 
+// openColumns opens the data and reads the columns that a job takes. The table is the caller's to close.
+func (p *program) openColumns(ctx context.Context, job *fit.Job, paths []string, read dataset.Options) (*dataset.Table, credence.Source, error) {
+	table, err := p.open(ctx, paths, read)
+	if err != nil {
+		return nil, nil, err
+	}
+	columns, err := job.Columns(table.Schema())
+	if err == nil {
+		var source credence.Source
+		if source, err = table.Load(ctx, columns); err == nil {
+			return table, source, nil
+		}
+	}
+	table.Close()
+	return nil, nil, err
+}
+
 // mostBeside is the number of rows up to which columns outside the formula are read for the criticism.
 const mostBeside = 20000
 
 // runJob does what is to be done with the model and the files, telling how they and the model were understood.
 func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read dataset.Options, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
-	table, err := p.open(ctx, paths, read)
+	table, source, err := p.openColumns(ctx, job, paths, read)
 	if err != nil {
 		return nil, err
 	}
 	defer table.Close()
-	columns, err := job.Columns(table.Schema())
-	if err != nil {
-		return nil, err
-	}
-	source, err := table.Load(ctx, columns)
-	if err != nil {
-		return nil, err
-	}
 	p.say("data    %s: %s", filesText(table.Files()), counted(source.Rows(), "row"))
 	prepared, err := job.Prepare(ctx, source)
 	var notes []fit.Note

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/internal/cell"
@@ -256,6 +258,25 @@ func (p *program) tellNotes(table *dataset.Table) {
 			p.say("note    %s", note.Text)
 		}
 	}
+}
+
+// checkTable refuses a file that no table can be written to, or that is one of the inputs; "" is standard output.
+func checkTable(inputs []string, path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := output.Check(path); err != nil {
+		return misused(err)
+	}
+	return checkOutputs(inputs, path)
+}
+
+// writeTable writes a table to a file, or with "" to standard output.
+func (p *program) writeTable(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return write(p.out)
+	}
+	return atomicfile.Write(path, write)
 }
 
 // checkOutputs refuses an output that is also an input, or another output, since its old content would

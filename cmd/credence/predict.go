@@ -14,7 +14,6 @@ import (
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/dataset/output"
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -75,13 +74,8 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if p.json && p.table {
 		return misused(fmt.Errorf("predict --json tells about the run and needs a file for the predictions: add -o predictions.csv"))
 	}
-	if flags.output != "" {
-		if err := output.Check(flags.output); err != nil {
-			return misused(err)
-		}
-		if err := checkOutputs(append(slices.Clone(paths), model), flags.output); err != nil {
-			return err
-		}
+	if err := checkTable(append(slices.Clone(paths), model), flags.output); err != nil {
+		return err
 	}
 	live := flags.output == "" && slices.Equal(paths, []string{"-"}) // each row is answered before the next
 	if strings.EqualFold(filepath.Ext(flags.output), ".vw") && !slices.Contains(flags.keep, dataset.TagColumn) {
@@ -101,17 +95,12 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		p.say("target  %s: probability is that of %s", file.Scorer().Fitted().Frame.TargetName(), positive)
 	}
 	rows := 0
-	write := func(w io.Writer) error {
+	err = p.writeTable(flags.output, func(w io.Writer) error {
 		if rows, err = file.Write(ctx, w, flags.output, flags.Answers); errors.As(err, new(output.ColumnError)) {
 			return misused(err)
 		}
 		return err
-	}
-	if flags.output == "" {
-		err = write(p.out)
-	} else {
-		err = atomicfile.Write(flags.output, write)
-	}
+	})
 	if err != nil {
 		return err
 	}

@@ -76,19 +76,11 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 		return nil, fmt.Errorf("%s: %w", model, err)
 	}
 	read.Kept = a.kept
-	table, err := p.open(ctx, paths, read)
+	table, source, err := p.openColumns(ctx, job, paths, read)
 	if err != nil {
 		return nil, err
 	}
 	defer table.Close()
-	columns, err := job.Columns(table.Schema())
-	if err != nil {
-		return nil, err
-	}
-	source, err := table.Load(ctx, columns)
-	if err != nil {
-		return nil, err
-	}
 	prepared, err := job.Prepare(ctx, source)
 	if err != nil {
 		return nil, err
