@@ -25,24 +25,32 @@ type altered struct {
 	run     credence.Chunk
 	read    bool
 	changes []change
+	codes   map[int]map[string]float64 // of the levels of columns that were asked for
 }
 
 // newAltered returns a table that has further levels: those of training that none of its rows has.
 func newAltered(source credence.Source) *altered {
-	a := &altered{source: source, schema: *source.Schema()}
+	a := &altered{source: source, schema: *source.Schema(), codes: map[int]map[string]float64{}}
 	a.schema.Columns = slices.Clone(a.schema.Columns)
 	return a
 }
 
 // code returns the number that a level has in a column, which gets it if need be.
 func (a *altered) code(column int, level string) float64 {
-	c := &a.schema.Columns[column]
-	k := slices.Index(c.Levels, level)
-	if k < 0 {
-		k = len(c.Levels)
-		c.Levels = append(slices.Clip(c.Levels), level)
+	c, codes := &a.schema.Columns[column], a.codes[column]
+	if codes == nil {
+		codes = map[string]float64{}
+		for k, level := range c.Levels {
+			codes[level] = float64(k)
+		}
+		a.codes[column] = codes
 	}
-	return float64(k)
+	code, known := codes[level]
+	if !known {
+		code = float64(len(c.Levels))
+		c.Levels, codes[level] = append(slices.Clip(c.Levels), level), code
+	}
+	return code
 }
 
 func (a *altered) Schema() *credence.Schema { return &a.schema }

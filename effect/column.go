@@ -10,6 +10,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -28,6 +30,7 @@ type column struct {
 	offset bool
 	free   float64 // what stands for none: an exposure of 1, a weight of 1
 	parts  bool    // of dates alone, of which a step means nothing
+	many   bool    // levels, which are compared where the column is named alone
 }
 
 func (c *column) category() bool { return c.kind == credence.Category }
@@ -35,9 +38,12 @@ func (c *column) category() bool { return c.kind == credence.Category }
 // missingText is the level that stands for a missing value.
 const missingText = "(missing)"
 
+// mostLevels is the largest number of levels of a category that is compared where no column is named.
+const mostLevels = 100
+
 // columnsOf returns the columns of a model in the order of its inputs, then those of offsets.
-func columnsOf(f *frame.Frame, table *altered) (list []*column) {
-	at := map[string]*column{}
+func columnsOf(scorer *score.Scorer, table *altered) (list []*column) {
+	f, at := scorer.Frame(), map[string]*column{}
 	get := func(e *frame.Expr) *column {
 		name, _ := credence.CutText(e.Column)
 		c := at[name]
@@ -96,6 +102,15 @@ func columnsOf(f *frame.Frame, table *altered) (list []*column) {
 			}
 		}
 	}
+	groups := ":" // of terms such as (1 | g)
+	if set, ok := scorer.Fitted().Members[0].Model.Features.(credence.Covaried); ok {
+		for _, of := range set.Covariances() {
+			groups += of.Key + ":"
+		}
+	}
+	for _, c := range list {
+		c.many = c.category() && (len(c.levels) > mostLevels || strings.Contains(groups, ":"+c.name+":"))
+	}
 	return list
 }
 
@@ -130,25 +145,41 @@ func (c *column) set(value float64, add bool) (changes []change) {
 }
 
 // setText returns what replaces a column by what a text stands for: a level of training, true or false, a number.
-func (c *column) setText(table *altered, text string) (changes []change, err error) {
-	value, err := strconv.ParseFloat(text, 64)
-	switch low := strings.ToLower(text); {
-	case c.category() && !slices.Contains(c.levels, text):
-		return nil, fmt.Errorf("training has no level %q of column %s: it has %s", text, c.name, list(c.levels))
-	case c.category():
-		for _, place := range c.places {
-			changes = append(changes, change{column: place, value: table.code(place, text)})
+func (c *column) setText(table *altered, text string) ([]change, error) {
+	if c.category() {
+		if !slices.Contains(c.levels, text) {
+			return nil, fmt.Errorf("training has no level %q of column %s: it has %s", text, c.name, list(c.levels))
 		}
-		return changes, nil
-	case c.kind == credence.Boolean && (low == "true" || low == "yes"):
-		value, err = 1, nil
-	case c.kind == credence.Boolean && (low == "false" || low == "no"):
-		value, err = 0, nil
+		return c.setLevel(table, text)
 	}
-	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+	value, ok := c.parse(text)
+	if !ok {
 		return nil, fmt.Errorf("%q is no number, and column %s was one in training", text, c.name)
 	}
 	return c.set(value, false), nil
+}
+
+// setLevel returns what replaces a category by a level of training: where the model takes the column as a number, too, by that number.
+func (c *column) setLevel(table *altered, level string) (changes []change, err error) {
+	for _, place := range c.places {
+		if table.schema.Columns[place].Kind == credence.Category {
+			changes = append(changes, change{column: place, value: table.code(place, level)})
+		} else if value, ok := c.parse(level); ok {
+			changes = append(changes, change{column: place, value: value})
+		} else {
+			return nil, fmt.Errorf("level %q of column %s is no number, and the model takes the column as a number, too: replace it in the data, and take --predictions of them", level, c.name)
+		}
+	}
+	return changes, nil
+}
+
+// parse reads a number, or a boolean where the column is no number.
+func (c *column) parse(text string) (float64, bool) {
+	if truth, ok := cell.ParseBoolean([]byte(text)); ok && c.kind != credence.Numeric {
+		return truth, true
+	}
+	value, finite, ok := cell.ParseNumber([]byte(text))
+	return value, ok && finite
 }
 
 // list writes some of many texts.

@@ -14,6 +14,7 @@ type Column struct {
 	Levels []string  // of a category: those of training
 	Values []float64 // of a number: those of the rows, ascending; the ends and the mean of training without rows, where they are known
 	Date   bool      // the number is one of days since 1970
+	Many   bool      // levels: more than 100, or those of groups as of (1 | g), which are compared where the column is named alone
 }
 
 // Columns returns the columns that a model uses as inputs, in its order, without those of dates of which it uses parts alone; rows is
@@ -32,11 +33,11 @@ func Columns(scorer *score.Scorer, rows credence.Source) (list []Column, err err
 	} else {
 		table = newAltered(rows)
 	}
-	for _, c := range columnsOf(f, table) {
+	for _, c := range columnsOf(scorer, table) {
 		if !c.input || c.parts || c.sparse >= 0 {
 			continue
 		}
-		column := Column{Name: c.name, Kind: c.kind, Levels: c.levels, Date: table.schema.Reading.Notations[c.name].Date != ""}
+		column := Column{Name: c.name, Kind: c.kind, Levels: c.levels, Many: c.many, Date: table.schema.Reading.Notations[c.name].Date != ""}
 		switch {
 		case c.kind != credence.Numeric:
 		case rows != nil:

@@ -74,7 +74,7 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 	given := rows != nil
 	result := &Result{What: options.What, Of: f.TargetName(), Interval: options.Interval}
 	if rows == nil || options.Balanced {
-		if rows, result.Remarks, err = made(f, rows, &options); err != nil {
+		if rows, result.Remarks, err = made(scorer, rows, &options); err != nil {
 			return nil, err
 		}
 	}
@@ -86,9 +86,10 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 	if options.Ratio && c.identity {
 		return nil, fmt.Errorf("%s may be 0 or less, so that it has no ratio: leave --ratio out for the difference", f.TargetName())
 	}
-	if r.plan, err = newPlan(f, r.table, columnsOf(f, r.table), &options); err != nil {
+	if r.plan, err = newPlan(f, r.table, columnsOf(scorer, r.table), &options); err != nil {
 		return nil, err
 	}
+	result.Remarks = append(result.Remarks, r.plan.remarks...)
 	if r.by, err = byColumns(r.table, options.By); err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func (r *runner) all(ctx context.Context, c *curve) ([]*quantity, error) {
 // by1 computes all quantities by one method.
 func (r *runner) compute(ctx context.Context, how method) (list []*quantity, err error) {
 	r.method = how
-	size := 0 // of a cell
+	size := 0 // of a tally
 	if how == draws {
 		if err := r.draw(); err != nil {
 			return nil, err
@@ -188,7 +189,7 @@ func (r *runner) compute(ctx context.Context, how method) (list []*quantity, err
 		}
 	}
 	if size*len(r.sums) > mostNumbers {
-		return nil, fmt.Errorf("%d settings of the columns times %d numbers are more than memory should hold: name fewer columns, or ask for fewer --draws", len(r.sums), size)
+		return nil, fmt.Errorf("%d settings of the columns times %d numbers are more than memory should hold: name columns with fewer levels, or ask for fewer --draws; inspect tells all weights", len(r.sums), size)
 	}
 	run, flush := credence.BlockRows, func(first int) error {
 		list = append(list, r.quantities(first)...)
@@ -255,11 +256,11 @@ func (r *runner) quantities(first int) (list []*quantity) {
 }
 
 // mean returns the average of sums of a group, nil where no row counts.
-func (r *runner) mean(sums []int, g int) *cell {
+func (r *runner) mean(sums []int, g int) *tally {
 	if len(sums) == 0 {
 		return nil
 	}
-	out := &cell{draws: make([]float64, len(r.cells[sums[0]][g].draws))}
+	out := &tally{draws: make([]float64, len(r.cells[sums[0]][g].draws))}
 	for _, v := range r.cells[sums[0]][g].vectors {
 		out.vectors = append(out.vectors, vector{gradient: make([]float64, len(v.gradient))})
 	}
@@ -279,7 +280,7 @@ func (r *runner) mean(sums []int, g int) *cell {
 }
 
 // combine returns (high − low)·per, or log(high/low), whose gradient is that of each over its value.
-func combine(high, low *cell, ratio bool, per float64) []vector {
+func combine(high, low *tally, ratio bool, per float64) []vector {
 	for m := range high.vectors {
 		h := &high.vectors[m]
 		switch {

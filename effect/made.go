@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/score"
 )
 
 // mostMade is the largest number of rows of a grid.
@@ -15,8 +15,8 @@ const mostMade = 100_000
 
 // made returns a table of one row: numbers at their means, over the rows of data or else in training, and categories at their bases. A
 // balanced one has every combination of levels instead. Notes say what is taken for granted.
-func made(f *frame.Frame, data credence.Source, options *Options) (_ credence.Source, notes []string, err error) {
-	schema := *f.Schema()
+func made(scorer *score.Scorer, data credence.Source, options *Options) (_ credence.Source, notes []string, err error) {
+	schema := *scorer.Frame().Schema()
 	if data != nil {
 		schema = *data.Schema()
 	}
@@ -27,7 +27,7 @@ func made(f *frame.Frame, data credence.Source, options *Options) (_ credence.So
 		row[j] = math.NaN() // a target, which nobody reads
 	}
 	rows := [][]float64{row}
-	for _, c := range columnsOf(f, from) {
+	for _, c := range columnsOf(scorer, from) {
 		value := c.mean
 		if data != nil && !c.category() && c.sparse < 0 {
 			numbers, err := newAltered(data).numbers(c)

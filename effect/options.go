@@ -81,8 +81,12 @@ func (o Options) Validate() (Options, error) {
 		return o, fmt.Errorf("--by averages over the rows of the data: leave --rows and --grid out")
 	}
 	for _, pair := range append(append([]string(nil), o.At...), o.Bases...) {
-		if column, _, ok := strings.Cut(pair, "="); !ok || column == "" {
+		column, value, ok := strings.Cut(pair, "=")
+		if !ok || column == "" {
 			return o, fmt.Errorf("%q names no value: write COLUMN=VALUE", pair)
+		}
+		if v, err := strconv.ParseFloat(value, 64); err == nil && v != v {
+			return o, fmt.Errorf("%q is no value: write a number or a level", pair)
 		}
 	}
 	return o, nil

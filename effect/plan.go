@@ -13,17 +13,12 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 )
 
-// plan is what is computed of the rows: in which states they are read, what is summed of each, and what is told of the sums.
+// plan is what is computed of the rows: in which states they are read, with which changes, what is summed of each, and what is told of the sums.
 type plan struct {
-	states    []state
+	states    [][]change
 	sums      []sum
 	contrasts []contrast
-}
-
-// state is a table with some of its columns replaced.
-type state struct {
-	key     string
-	changes []change
+	remarks   []string
 }
 
 // sum is an average over the rows of a state that have a value of a column; of all rows where it is nil.
@@ -49,6 +44,8 @@ type planner struct {
 	options *Options
 	base    map[string]string
 	at      setting // in which all is taken
+	stateOf map[string]int
+	sumOf   map[sum]int
 }
 
 // setting is a combination of values of columns that are replaced in every row.
@@ -59,7 +56,7 @@ type setting struct {
 
 // newPlan returns the plan of some options.
 func newPlan(f *frame.Frame, table *altered, columns []*column, options *Options) (*plan, error) {
-	p := &planner{frame: f, table: table, columns: columns, options: options, base: map[string]string{}}
+	p := &planner{frame: f, table: table, columns: columns, options: options, base: map[string]string{}, stateOf: map[string]int{}, sumOf: map[sum]int{}}
 	for _, pair := range options.Bases {
 		name, level, _ := strings.Cut(pair, "=")
 		c, err := find(f, columns, name)
@@ -107,13 +104,22 @@ func (p *planner) changed() (changed []*column, err error) {
 	if len(changed) > 0 || p.options.What == Predictions {
 		return changed, nil
 	}
+	left := ""
 	for _, c := range p.columns {
-		if c.input && !c.parts && (p.options.What == Comparisons || c.kind == credence.Numeric) {
+		switch {
+		case !c.input || c.parts || p.options.What == Slopes && c.kind != credence.Numeric:
+		case c.many:
+			left = c.name
+			p.remarks = append(p.remarks, fmt.Sprintf("the %d levels of %s are left out: --comparisons %s compares each with %s", len(c.levels), c.name, c.name, c.base))
+		default:
 			changed = append(changed, c)
 		}
 	}
 	if len(changed) == 0 && p.frame.Sparse > 0 {
 		return nil, fmt.Errorf("the model's columns are those of a sparse segment: name some, as --%s %s", p.options.What, p.frame.SparseName(0))
+	}
+	if len(changed) == 0 && left != "" {
+		return nil, fmt.Errorf("the columns of the model are groups or have very many levels: name some, as --comparisons %s", left)
 	}
 	if len(changed) == 0 {
 		return nil, fmt.Errorf("the model has no column of which %s could be taken: --predictions averages what it predicts", p.options.What)
@@ -157,17 +163,18 @@ func (p *planner) settings() ([]setting, error) {
 func (p *planner) sum(changes []change, needs *column) int {
 	all := slices.Concat(p.at.changes, changes)
 	key := fmt.Sprint(all)
-	k := slices.IndexFunc(p.states, func(s state) bool { return s.key == key })
-	if k < 0 {
+	k, known := p.stateOf[key]
+	if !known {
 		k = len(p.states)
-		p.states = append(p.states, state{key, all})
+		p.states, p.stateOf[key] = append(p.states, all), k
 	}
 	wanted := sum{k, needs}
-	if at := slices.Index(p.sums, wanted); at >= 0 {
-		return at
+	at, known := p.sumOf[wanted]
+	if !known {
+		at = len(p.sums)
+		p.sums, p.sumOf[wanted] = append(p.sums, wanted), at
 	}
-	p.sums = append(p.sums, wanted)
-	return len(p.sums) - 1
+	return at
 }
 
 func (p *planner) add(c contrast) {
@@ -209,7 +216,7 @@ func (p *planner) between(high, low string) string {
 func (p *planner) levels(c *column) error {
 	sums := make([]int, len(c.levels))
 	for k, level := range c.levels {
-		changes, err := c.setText(p.table, level)
+		changes, err := c.setLevel(p.table, level)
 		if err != nil {
 			return err
 		}

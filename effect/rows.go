@@ -28,8 +28,8 @@ type vector struct {
 	gradient []float64
 }
 
-// cell is a sum over rows of a group: of values and gradients for each member, or of values for each draw.
-type cell struct {
+// tally is a sum over rows of a group: of values and gradients for each member, or of values for each draw.
+type tally struct {
 	weight  float64
 	vectors []vector
 	draws   []float64
@@ -51,9 +51,9 @@ type runner struct {
 
 	groups  map[string]int
 	names   []Group
-	cells   [][]*cell // of each sum and group
-	varies  []bool    // contrasts whose difference of f is not the same in all rows
-	gaps    []float64 // the difference of the first row, of each contrast and member
+	cells   [][]*tally // of each sum and group
+	varies  []bool     // contrasts whose difference of f is not the same in all rows
+	gaps    []float64  // the difference of the first row, of each contrast and member
 	batch   credence.Batch
 	weight  []float64
 	of      []int       // group of each row
@@ -66,7 +66,7 @@ type runner struct {
 // reset forgets all sums.
 func (r *runner) reset() {
 	r.groups, r.names = map[string]int{}, nil
-	r.cells = make([][]*cell, len(r.sums))
+	r.cells = make([][]*tally, len(r.sums))
 }
 
 // pass goes over all rows. After each run it calls flush, if there is one.
@@ -151,7 +151,7 @@ func (r *runner) begin(first, count int) error {
 
 // state adds the rows in a state to all sums of it.
 func (r *runner) state(k, first, count int) error {
-	r.table.changes = r.states[k].changes
+	r.table.changes = r.states[k]
 	if err := r.bound.Read(&r.batch, first, count); err != nil {
 		return fmt.Errorf("%w (with %s)", err, r.words(k))
 	}
@@ -178,11 +178,11 @@ func (r *runner) state(k, first, count int) error {
 
 // words says what a state replaces.
 func (r *runner) words(k int) string {
-	if len(r.states[k].changes) == 0 {
+	if len(r.states[k]) == 0 {
 		return "the rows as they are"
 	}
 	text := ""
-	for i, c := range r.states[k].changes {
+	for i, c := range r.states[k] {
 		if i > 0 {
 			text += ", "
 		}
@@ -219,7 +219,7 @@ func (r *runner) counts(i int, needs *column) bool {
 // open makes room for the groups of a run of rows in a sum, and adds up their weights.
 func (r *runner) open(at, count int, needs *column) {
 	for len(r.cells[at]) < len(r.names) {
-		c := &cell{}
+		c := &tally{}
 		if r.method == draws {
 			c.draws = make([]float64, r.total)
 		} else {

@@ -77,7 +77,11 @@ func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under st
 	}
 	var names []string
 	for i := range all {
-		if p.of(&all[i]) {
+		switch {
+		case !p.of(&all[i]):
+		case all[i].Many && len(p.Columns) == 0:
+			under += without(&all[i])
+		default:
 			chosen, names = append(chosen, all[i]), append(names, all[i].Name)
 		}
 	}
@@ -96,11 +100,14 @@ func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under st
 		}
 		return list, "", nil
 	}
+	if len(chosen) == 0 && under != "" {
+		return nil, "", fmt.Errorf("the columns of the model are groups or have very many levels, which --columns draws some of%s", under)
+	}
 	if len(chosen) == 0 {
 		return nil, "", fmt.Errorf("the model has no column of which %s could be drawn: its inputs are those of a sparse segment, or are the same in every row", p.kind)
 	}
 	if len(chosen) <= mostPanels {
-		return chosen, "", nil
+		return chosen, under, nil
 	}
 	result, err := p.effects(ctx, effect.Options{Columns: names, Step: effect.MinMax})
 	if err != nil {
@@ -114,7 +121,12 @@ func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under st
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(moved[b], moved[a]) })
 	chosen = slices.DeleteFunc(chosen, func(c effect.Column) bool { return !slices.Contains(names[:mostPanels], c.Name) })
-	return chosen, fmt.Sprintf("; %d of %d columns, those that move it most", mostPanels, len(names)), nil
+	return chosen, fmt.Sprintf("; %d of %d columns, those that move it most%s", mostPanels, len(names), under), nil
+}
+
+// without says that levels are left out.
+func without(c *effect.Column) string {
+	return fmt.Sprintf("; without the %d levels of %s", len(c.Levels), c.Name)
 }
 
 // grid returns the values of a number that it is taken at, evenly spread from the first to the 99th percentile.
@@ -299,14 +311,16 @@ func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, moved := effect.Options{Step: effect.SD}, "a standard deviation"
+	options, moved, left := effect.Options{Step: effect.SD}, "a standard deviation", ""
 	for _, c := range columns { // of a column that does not vary, a standard deviation is no step
-		if n := len(c.Values); c.Kind != credence.Numeric || n < 2 || c.Values[0] < c.Values[n-1] {
+		if n := len(c.Values); c.Many {
+			left += without(&c)
+		} else if c.Kind != credence.Numeric || n < 2 || c.Values[0] < c.Values[n-1] {
 			options.Columns = append(options.Columns, c.Name)
 		}
 	}
 	if len(options.Columns) == 0 {
-		return nil, errors.New("no column of the model varies over the rows, so that none has an effect to compare")
+		return nil, fmt.Errorf("no column of the model varies over the rows, so that none has an effect to compare%s", left)
 	}
 	wide, err := p.effects(ctx, options)
 	if err != nil && (p.Rows == nil || p.Rows.Rows() < 2) { // columns that were not scaled have no standard deviation without rows
@@ -333,7 +347,7 @@ func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(math.Abs(float64(wide.Effects[b].Estimate)), math.Abs(float64(wide.Effects[a].Estimate)))
 	})
-	under := fmt.Sprintf("%s; numbers move by %s", p.over(), moved)
+	under := fmt.Sprintf("%s; numbers move by %s", p.over(), moved) + left
 	if all := len(order); all > mostBars {
 		order = order[:mostBars]
 		under += fmt.Sprintf("; the %d largest of %d", mostBars, all)

@@ -41,6 +41,9 @@ predicted then need the column, and groups without a calibration have that of al
   credence evaluate calibrated.safetensors test.csv`,
 		Args: takes(2, most, "a model and held-out rows"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkBy(cmd); err != nil {
+				return err
+			}
 			return p.calibrate(cmd.Context(), args[0], args[1:], &flags)
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -81,6 +82,12 @@ an actuary: --comparisons region --ratio.`,
 			if len(asked) == 1 {
 				flags.What = asked[0]
 				flags.Columns = strings.FieldsFunc(flags.columns[slices.Index(verbs[:], asked[0])], func(r rune) bool { return r == ',' })
+			}
+			if err := checkBy(cmd); err != nil {
+				return err
+			}
+			if flags.Draws == 0 { // to a program the usual number
+				return misused(errors.New("--draws 0 are none: state 100 or more"))
 			}
 			return p.effects(cmd.Context(), args[0], args[1:], &flags)
 		},

@@ -84,6 +84,18 @@ func TestEffectsCommand(t *testing.T) {
 			t.Errorf("%v: %d, %q, want %q", args, o.code, o.err, want)
 		}
 	}
+	for _, c := range [][]string{ // whatever the model is
+		{"--draws 0 are none", "effects", "--draws", "0"},
+		{"\"age=NaN\" is no value", "effects", "--at", "age=NaN"},
+		{"--by names no column", "effects", "--by", ""},
+		{"--by names no column", "evaluate", "--by", "region,"},
+		{"--by names no column", "calibrate", "--by", "", "-o", out},
+	} {
+		args := append([]string{c[1], model, data}, c[2:]...)
+		if o := invoke(t, "", args...); o.code != exitMisuse || !strings.Contains(o.err, c[0]) {
+			t.Errorf("%v: %d, %q, want %q", args, o.code, o.err, c[0])
+		}
+	}
 }
 
 // TestEffectsFlags: weights of the file, a balanced grid and the seed count in what is told.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ these rows are reported as warnings, each with a remedy.`,
   credence evaluate m.safetensors all.csv --cv 10 --group patient`,
 		Args: takes(2, most, "a model and data"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := again.check(p, cmd, measures.LeaveOneOut); err != nil {
+			if err := cmp.Or(checkBy(cmd), again.check(p, cmd, measures.LeaveOneOut)); err != nil {
 				return err
 			}
 			if again.asked && (len(by) > 0 || measures.Reliability) {

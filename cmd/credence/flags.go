@@ -321,6 +321,14 @@ func isSameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
+// checkBy refuses a --by that names no column.
+func checkBy(cmd *cobra.Command) error {
+	if by := cmd.Flags().Lookup("by"); by.Changed && slices.Contains(strings.Split(strings.Trim(by.Value.String(), "[]"), ","), "") {
+		return misused(errors.New("--by names no column: write --by COLUMN, or leave it out"))
+	}
+	return nil
+}
+
 // checkInterval refuses what is no probability of an interval with two ends.
 func checkInterval(value float64) error {
 	switch {
