@@ -133,7 +133,7 @@ func (t *Table) cached(ctx context.Context, chosen *selection, store *rowcache.S
 	var stored cacheText
 	if err := json.Unmarshal(reader.Text(), &stored); err != nil || stored.Key != key ||
 		len(stored.Schema.Columns) != len(chosen.columns) || len(stored.Order) != len(chosen.columns) ||
-		reader.Width() != chosen.width() || len(reader.First()) < 2 {
+		reader.Width() != chosen.width() || len(reader.First()) < 2 || len(stored.Places.Begins) != len(stored.Places.Files) {
 		reader.Close()
 		store.Remove(key)
 		return nil
@@ -147,7 +147,7 @@ func (t *Table) cached(ctx context.Context, chosen *selection, store *rowcache.S
 			t.notes = append(t.notes, n)
 		}
 	}
-	s := &source{schema: stored.Schema, places: stored.Places, unseen: chosen.unseen, words: t.words}
+	s := &source{schema: stored.Schema, places: stored.Places, unseen: chosen.unseen, words: t.words, names: t.Files()}
 	s.readFrom(&cacheChunks{reader: reader, order: stored.Order, shift: stored.Shift, sparse: stored.Schema.Sparse, rebuild: t.rebuild(ctx, chosen, store, key)})
 	return s
 }

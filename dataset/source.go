@@ -17,6 +17,7 @@ type source struct {
 	last   int   // chunk of the last row that was read
 	places places
 	words  func(column string) []string
+	names  []string     // of all files
 	shift  int32        // to be added to stored sparse columns
 	unseen bool         // chunks have sums of squares behind the columns
 	cache  *cacheChunks // nil in memory
@@ -30,6 +31,21 @@ func (s *source) Schema() *credence.Schema { return &s.schema }
 // Words returns the texts of a boolean column that mean false and true, or nil where
 // they are not known.
 func (s *source) Words(column string) []string { return s.words(column) }
+
+// Files returns the first row of every file.
+func (s *source) Files() []int {
+	begins, next := make([]int, len(s.names)), 0
+	for i, name := range s.names {
+		begins[i] = s.Rows()
+		if next < len(s.places.Files) {
+			begins[i] = s.places.Begins[next]
+			if s.places.Files[next] == name {
+				next++
+			}
+		}
+	}
+	return begins
+}
 
 // Rows returns the number of rows.
 func (s *source) Rows() int { return s.first[len(s.first)-1] }
@@ -124,9 +140,10 @@ const maxRuns = 1 << 18
 
 // places remembers where rows stand.
 type places struct {
-	Files []string `json:"files"`
-	Runs  []run    `json:"runs"`
-	Lost  int      `json:"lost,omitempty"` // first row that is not remembered, 0 if all are
+	Files  []string `json:"files"`
+	Begins []int    `json:"begins"` // the first row of each file that has rows
+	Runs   []run    `json:"runs"`
+	Lost   int      `json:"lost,omitempty"` // first row that is not remembered, 0 if all are
 }
 
 // run is a run of rows on consecutive lines of a file.
@@ -139,7 +156,7 @@ type run struct {
 // add notes the rows of a run, the first of which is row first.
 func (p *places) add(b *table.Rows, first int) {
 	if n := len(p.Files); n == 0 || p.Files[n-1] != b.File {
-		p.Files = append(p.Files, b.File)
+		p.Files, p.Begins = append(p.Files, b.File), append(p.Begins, first)
 	}
 	file := len(p.Files) - 1
 	for _, r := range b.Places {

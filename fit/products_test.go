@@ -101,7 +101,7 @@ func TestSelectProducts(t *testing.T) {
 // TestProductsOfShards: sums of the exact engine, made shard by shard and merged in another order, are the products of the rows,
 // and select the same features to the byte.
 func TestProductsOfShards(t *testing.T) {
-	const n, p, from = credence.SegmentRows + 300, 3, credence.SegmentRows
+	const n, p, from = credence.SegmentRows + 300, 3, credence.SegmentRows + 100
 	s := conform.NewSelection(n, p, 2, 0, 0.01, 1, false, 6)
 	for i := range s.Target {
 		s.Target[i] += 1000
@@ -110,8 +110,8 @@ func TestProductsOfShards(t *testing.T) {
 	engine := must.Value(exact.New(model, exact.Config{}))(t)
 	ctx := context.Background()
 	units := must.Value(engine.Units(ctx, conform.Memory{All: &s.Batch}))(t)
-	add := func(first, count int) *exact.Sums {
-		sums, err := engine.NewSums("", units, first)
+	add := func(file, first, count int) *exact.Sums {
+		sums, err := engine.NewSums("", units, file)
 		if err == nil {
 			err = sums.Add(ctx, conform.Memory{All: conform.Rows(&s.Batch, first, count)})
 		}
@@ -127,7 +127,7 @@ func TestProductsOfShards(t *testing.T) {
 		gram := must.Value(parts[0].Products())(t)
 		return &table.Products{Names: []string{table.Ones, "x1", "x2", "x3", "y"}, Gram: gram}
 	}
-	all := merged(add(0, n))
+	all := merged(add(0, 0, n))
 	want := productsOf(s)
 	for k, v := range all.Gram {
 		if math.Abs(v-want.Gram[k]) > 1e-11*math.Sqrt(want.Gram[k/5*6]*want.Gram[k%5*6]) {
@@ -139,17 +139,17 @@ func TestProductsOfShards(t *testing.T) {
 		out := must.Value(json.Marshal(fitted.Selection))(t)
 		return string(out)
 	}
-	one := text(all)
-	if other := text(merged(add(from, n-from), add(0, from))); other != one {
+	one := text(merged(add(0, 0, from), add(1, from, n-from)))
+	if other := text(merged(add(1, from, n-from), add(0, 0, from))); other != one {
 		t.Errorf("shards select otherwise:\n%s\n%s", other, one)
 	}
-	if _, err := add(from, n-from).Products(); err == nil {
+	if _, err := add(1, from, n-from).Products(); err == nil {
 		t.Error("products of a part of the rows were given")
 	}
 	for i := range s.Target {
 		s.Precision = append(s.Precision, float64(1+i%2))
 	}
-	if _, err := add(0, 100).Products(); err == nil {
+	if _, err := add(0, 0, 100).Products(); err == nil {
 		t.Error("products of rows with precisions of their own were given")
 	}
 }

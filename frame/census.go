@@ -16,20 +16,23 @@ import (
 // round for the model and one before it for each nesting of center and scale. Each round adds all rows
 // in order and ends with Next.
 //
-// A census merges with that of the rows behind, and has a JSON form, so that the shards of a table
-// can be counted apart: statistics are kept by segments of [credence.SegmentRows] rows, which are added as a
-// binary tree, so that shards that begin at segments give the bytes of the whole.
+// A census merges with that of other files, and has a JSON form, so that the files of a table can be counted apart: statistics are
+// kept by segments of [credence.SegmentRows] rows, which are added as a binary tree over a file, and by files, which
+// are added as one over the table, so that files that are counted apart give the bytes of the whole.
 type Census struct {
 	frame   *Frame
 	options Options
-	first   int // row of the whole table that is the first one here
-	next    int // row behind those added
+	first   int // file of the whole table that is the first one here
+	file    int // that rows are added to
+	next    int // row of that file behind those added
+	added   int // rows, of all files
 	size    int // rows of a segment: credence.SegmentRows, but in tests
 	round   int
 	pending []pending             // the steps that this round learns; none in the last
 	levels  map[string]*levelList // of the columns that are categories
 	words   []string              // of a boolean target
-	nodes   []node                // of complete segments
+	nodes   []node                // of files that have ended
+	within  []node                // of complete segments of the file
 	segment *tally                // of the present segment; nil before its first row
 	reader  *censusReader         // nil for a census read from a file
 }
@@ -58,17 +61,17 @@ type pending struct {
 	at int
 }
 
-// node is a run of segments and their tally.
+// node is a run of files or segments and their tally.
 type node = segments.Node[*tally]
 
-// NewCensus returns a census of no rows of a table that has the schema. Its first row is row first of the
-// whole table: a multiple of [credence.SegmentRows], 0 where the table is whole.
+// NewCensus returns a census of no rows of a table that has the schema. Its first row is that of file first of the whole
+// table: 0 where the table is whole, or one file.
 func NewCensus(plan *Plan, schema *credence.Schema, first int, options Options) (*Census, error) {
 	if plan == nil || schema == nil {
 		return nil, errors.New("frame: there is no plan or no schema: compile a formula, and give the schema of the table")
 	}
-	if first < 0 || first%credence.SegmentRows != 0 {
-		return nil, fmt.Errorf("frame: a shard cannot begin at row %d: begin at a multiple of %d", first, credence.SegmentRows)
+	if first < 0 {
+		return nil, fmt.Errorf("frame: there is no file %d: count the files of a table from 0", first)
 	}
 	return newCensus(plan, schema, first, credence.SegmentRows, options)
 }
@@ -81,7 +84,7 @@ func newCensus(plan *Plan, schema *credence.Schema, first, size int, options Opt
 	if err := plan.validate(); err != nil {
 		return nil, err
 	}
-	c := &Census{frame: newFrame(plan, options), options: options, first: first, size: size, next: first, levels: map[string]*levelList{}}
+	c := &Census{frame: newFrame(plan, options), options: options, first: first, file: first, size: size, levels: map[string]*levelList{}}
 	c.reader = &censusReader{view: newView(schema, nil)}
 	c.reader.place = c.reader.placeOf
 	if err := c.reader.add(0, c.frame.expressions(true)...); err != nil {
@@ -211,14 +214,14 @@ func (c *Census) Next() (more bool, err error) {
 
 // begin makes the census one of no rows in the given round.
 func (c *Census) begin(round int) {
-	c.round, c.next, c.nodes, c.segment = round, c.first, nil, nil
+	c.round, c.file, c.next, c.added, c.nodes, c.within, c.segment = round, c.first, 0, 0, nil, nil, nil
 	c.bind()
 }
 
 // Continue makes the census of a shard, to which nothing was added, one of the round after a merged census
 // has ended one with Next.
 func (c *Census) Continue(merged *Census) error {
-	if c.next != c.first || c.round != 0 {
+	if c.added > 0 || c.file != c.first || c.round != 0 {
 		return fmt.Errorf("frame: a census continues before rows are added to it")
 	}
 	if err := c.sameModel(merged); err != nil {
@@ -255,16 +258,16 @@ func (c *Census) Merge(later *Census) error {
 		}
 	}
 	if at := segments.Overlap(c.nodes, later.nodes); at >= 0 {
-		return fmt.Errorf("frame: both censuses have rows from %d on: merge each shard once", at*c.size+1)
+		return fmt.Errorf("frame: both censuses have file %d: merge each file once", at+1)
 	}
 	c.frame.SegmentWidth, c.frame.Sparse = max(c.frame.SegmentWidth, later.frame.SegmentWidth), max(c.frame.Sparse, later.frame.Sparse)
 	nodes := make([]node, len(later.nodes))
 	for i, n := range later.nodes {
-		nodes[i] = node{Segment: n.Segment, Height: n.Height, Sum: n.Sum.clone()}
+		nodes[i] = node{Position: n.Position, Height: n.Height, Sum: n.Sum.clone()}
 	}
 	c.mergeLevels(later, nodes)
-	c.nodes = segments.Join(append(c.nodes, nodes...), c.size)
-	c.first, c.next = min(c.first, later.first), max(c.next, later.next)
+	c.nodes = segments.Join(append(c.nodes, nodes...))
+	c.first, c.file = min(c.first, later.first), max(c.file, later.file)
 	return nil
 }
 
@@ -342,15 +345,15 @@ func (c *Census) mergeLevels(later *Census, nodes []node) {
 	}
 }
 
-// total adds up all segments.
+// total adds up all files.
 func (c *Census) total() (*tally, error) {
 	if err := c.flush(); err != nil {
 		return nil, err
 	}
-	total, _, lacking := segments.Total(c.nodes, c.size)
+	total, _, lacking := segments.Total(c.nodes)
 	switch {
 	case lacking > 0:
-		return nil, fmt.Errorf("frame: the census lacks rows before row %d: merge the shards that have them", lacking*c.size+1)
+		return nil, fmt.Errorf("frame: the census lacks files before file %d: merge the censuses that have them", lacking+1)
 	case total == nil:
 		return c.newTally(), nil
 	}

@@ -27,7 +27,7 @@ func (c *Census) MarshalJSON() ([]byte, error) {
 	if err := c.flush(); err != nil {
 		return nil, err
 	}
-	return json.Marshal(censusJSON{c.frame, c.options.Positive, c.first, c.next, c.size, c.round, c.levels, c.words, c.nodes})
+	return json.Marshal(censusJSON{c.frame, c.options.Positive, c.first, c.file, c.size, c.round, c.levels, c.words, c.nodes})
 }
 
 // UnmarshalJSON reads a census, which can be merged and ended. Rows are added to one made by [NewCensus].
@@ -40,7 +40,7 @@ func (c *Census) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("frame: the census is damaged: %w", err)
 	}
 	*c = Census{frame: file.Frame, options: Options{Missing: file.Frame.Missing, DropTarget: file.Frame.DropTarget, Unseen: file.Frame.Unseen, Raw: file.Frame.Raw, Positive: file.Positive},
-		first: file.First, next: file.Next, size: file.Size, round: file.Round, levels: file.Levels, words: file.Words, nodes: file.Nodes}
+		first: file.First, file: file.Next, size: file.Size, round: file.Round, levels: file.Levels, words: file.Words, nodes: file.Nodes}
 	if file.Frame.Target != nil {
 		c.options.Mode = file.Frame.Target.Mode
 	}
@@ -60,7 +60,7 @@ func (f *censusJSON) validate() error {
 		return errors.New("it has no frame")
 	}
 	if f.First < 0 || f.Next < f.First || f.Size < 1 || f.Round < 0 || fr.Sparse < 0 || fr.SegmentWidth < fr.Sparse {
-		return fmt.Errorf("rows [%d, %d) of round %d", f.First, f.Next, f.Round)
+		return fmt.Errorf("files [%d, %d) of round %d", f.First, f.Next, f.Round)
 	}
 	for _, e := range fr.expressions(true) {
 		if err := e.validate(false); err != nil { // the last rounds learn the rest
@@ -79,8 +79,8 @@ func (f *censusJSON) validate() error {
 	end := 0
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		if n.Sum == nil || !n.Sound() || n.Segment < end {
-			return fmt.Errorf("node %d stands at segment %d", i, n.Segment)
+		if n.Sum == nil || !n.Sound() || n.Position < end {
+			return fmt.Errorf("node %d stands at file %d", i, n.Position)
 		}
 		end = n.End()
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,14 @@ import (
 
 // testSegment is the number of rows of a segment in these tests.
 const testSegment = 2048
+
+// filedSource is a source of files that begin at these rows.
+type filedSource struct {
+	credence.Source
+	begins []int
+}
+
+func (s filedSource) Files() []int { return s.begins }
 
 // columns are those of a table, of which slices are shards with levels of their own.
 type columns struct {
@@ -69,12 +78,12 @@ func (c *columns) plan(target string, weights bool) *Plan {
 	return p
 }
 
-// count adds all rows of a shard in chunks of odd sizes.
-func count(t *testing.T, c *Census, source credence.Source, size int) {
+// count adds rows [first, end) of a shard in chunks of odd sizes.
+func count(t *testing.T, c *Census, source credence.Source, first, end, size int) {
 	t.Helper()
 	var chunk credence.Chunk
-	for first := 0; first < source.Rows(); first += size {
-		err := source.Read(&chunk, first, min(size, source.Rows()-first))
+	for ; first < end; first += size {
+		err := source.Read(&chunk, first, min(size, end-first))
 		if err == nil {
 			err = c.Add(&chunk)
 		}
@@ -93,19 +102,20 @@ func filed(t *testing.T, c *Census) *Census {
 	return read
 }
 
-// shardedFrame counts shards that begin at the given rows, by files, merges them in the given order, and repeats
-// that for every round.
-func shardedFrame(t *testing.T, data *columns, plan func() *Plan, options Options, begins, order []int) *Frame {
+// shardedFrame counts shards of the files that begin at the given rows, of which shard k begins with file firsts[k], merges them in the given
+// order, and repeats that for every round.
+func shardedFrame(t *testing.T, data *columns, plan func() *Plan, options Options, files, firsts, order []int) *Frame {
 	t.Helper()
+	files = append(slices.Clip(files), len(data.x))
 	var merged *Census
 	for {
-		shards := make([]*Census, len(begins))
-		for k, first := range begins {
-			end := len(data.x)
-			if k+1 < len(begins) {
-				end = begins[k+1]
+		shards := make([]*Census, len(firsts))
+		for k, first := range firsts {
+			last := len(files) - 1
+			if k+1 < len(firsts) {
+				last = firsts[k+1]
 			}
-			source := data.rows(t, first, end)
+			source := data.rows(t, files[first], files[last])
 			shard, err := newCensus(plan(), source.Schema(), first, testSegment, options)
 			if err == nil && merged != nil {
 				err = shard.Continue(merged)
@@ -113,7 +123,12 @@ func shardedFrame(t *testing.T, data *columns, plan func() *Plan, options Option
 			if err != nil {
 				t.Fatal(err)
 			}
-			count(t, shard, source, 700+37*k)
+			added := 0
+			for f := first; f < last; f++ {
+				count(t, shard, source, added, added+files[f+1]-files[f], 700+37*k)
+				added += files[f+1] - files[f]
+				must.Succeed(t, shard.EndFile())
+			}
 			shards[k] = filed(t, shard)
 		}
 		merged = shards[order[0]]
@@ -144,36 +159,38 @@ func TestShardsGiveTheFrameOfTheWhole(t *testing.T) {
 		{"classes, weighted", "class", true, Options{Missing: Mean, Positive: "maybe"}},
 	} {
 		plan := func() *Plan { return data.plan(c.target, c.weights) }
-		whole := shardedFrame(t, data, plan, c.options, []int{0}, []int{0})
+		files := []int{0, 500, 500, segment + 512, 3*segment + 1, 3*segment + 1234}
+		whole := shardedFrame(t, data, plan, c.options, files, []int{0}, []int{0})
 		if n := len(whole.Inputs[1].Levels); n < 14 {
 			t.Fatalf("%s: the whole has %d levels", c.what, n)
 		}
 		for _, shards := range []struct{ begins, order []int }{
-			{[]int{0, segment, 2 * segment, 3 * segment}, []int{0, 1, 2, 3}},
-			{[]int{0, segment, 3 * segment}, []int{2, 0, 1}},
-			{[]int{0, 2 * segment}, []int{0, 1}},
+			{[]int{0, 1, 2, 3, 4, 5}, []int{0, 1, 2, 3, 4, 5}},
+			{[]int{0, 2, 5}, []int{2, 0, 1}},
+			{[]int{0, 4}, []int{0, 1}},
 		} {
-			f := shardedFrame(t, data, plan, c.options, shards.begins, shards.order)
+			f := shardedFrame(t, data, plan, c.options, files, shards.begins, shards.order)
 			if f.Fingerprint() != whole.Fingerprint() {
 				got, _ := json.Marshal(f)
 				want, _ := json.Marshal(whole)
-				t.Errorf("%s, shards from %v on, merged in the order %v:\n%s, want\n%s", c.what, shards.begins, shards.order, got, want)
+				t.Errorf("%s, shards from files %v on, merged in the order %v:\n%s, want\n%s", c.what, shards.begins, shards.order, got, want)
 			}
 		}
 	}
 }
 
-// In the product's own segments a shard and the rest give what Fit gives.
+// Two files of the product's own segments, the first of two, give what Fit gives.
 func TestTwoShardsAreFit(t *testing.T) {
 	data := drawColumns(credence.SegmentRows + 1234)
 	plan := data.plan("class", true)
 	plan.Inputs, plan.Offset = plan.Inputs[:2], nil
-	whole := must.Value(Fit(context.Background(), plan, data.rows(t, 0, len(data.x)), Options{Missing: Mean}))(t)
+	const middle = credence.SegmentRows + 17
+	whole := must.Value(Fit(context.Background(), plan, filedSource{data.rows(t, 0, len(data.x)), []int{0, middle}}, Options{Missing: Mean}))(t)
 	var merged *Census
-	for _, rows := range [][2]int{{0, credence.SegmentRows}, {credence.SegmentRows, len(data.x)}} {
+	for k, rows := range [][2]int{{0, middle}, {middle, len(data.x)}} {
 		source := data.rows(t, rows[0], rows[1])
-		shard := must.Value(NewCensus(plan, source.Schema(), rows[0], Options{Missing: Mean}))(t)
-		count(t, shard, source, 512)
+		shard := must.Value(NewCensus(plan, source.Schema(), k, Options{Missing: Mean}))(t)
+		must.Succeed(t, shard.AddAll(context.Background(), source))
 		if merged == nil {
 			merged = shard
 		} else if err := merged.Merge(shard); err != nil {
@@ -187,14 +204,13 @@ func TestTwoShardsAreFit(t *testing.T) {
 }
 
 func TestCensusRefuses(t *testing.T) {
-	const segment = credence.SegmentRows
-	data := drawColumns(segment + 10)
+	data := drawColumns(1010)
 	plan := data.plan("y", false)
 	plan.Inputs, plan.Offset = plan.Inputs[:2], nil
-	shard := func(plan *Plan, first, end int) *Census {
-		source := data.rows(t, first, end)
-		c := must.Value(NewCensus(plan, source.Schema(), first, Options{Missing: Mean}))(t)
-		count(t, c, source, credence.BlockRows)
+	shard := func(plan *Plan, file, rows int) *Census {
+		source := data.rows(t, 0, rows)
+		c := must.Value(NewCensus(plan, source.Schema(), file, Options{Missing: Mean}))(t)
+		count(t, c, source, 0, rows, credence.BlockRows)
 		return c
 	}
 	check := func(err error, want string) {
@@ -203,18 +219,18 @@ func TestCensusRefuses(t *testing.T) {
 			t.Errorf("the error reads %v, want %q", err, want)
 		}
 	}
-	_, err := NewCensus(plan, data.rows(t, 0, 1).Schema(), 10, Options{})
-	check(err, "frame: a shard cannot begin at row 10: begin at a multiple of 131072")
+	_, err := NewCensus(plan, data.rows(t, 0, 1).Schema(), -1, Options{})
+	check(err, "frame: there is no file -1")
 	first := shard(plan, 0, 1000)
-	check(first.Merge(shard(plan, 0, 1000)), "both censuses have rows from 1 on")
+	check(first.Merge(shard(plan, 0, 1000)), "both censuses have file 1")
 	other := *plan
 	other.Inputs = plan.Inputs[:1]
-	check(first.Merge(shard(&other, segment, segment+10)), "the census of another model")
-	must.Succeed(t, first.Merge(shard(plan, segment, segment+10)))
+	check(first.Merge(shard(&other, 1, 10)), "the census of another model")
+	must.Succeed(t, first.Merge(shard(plan, 2, 10)))
 	_, err = first.Frame()
-	check(err, "the census lacks rows before row 131073")
-	_, err = shard(plan, segment, segment+10).Frame()
-	check(err, "the census lacks rows before row 131073")
+	check(err, "the census lacks files before file 3")
+	_, err = shard(plan, 1, 10).Frame()
+	check(err, "the census lacks files before file 2")
 	var chunk credence.Chunk
 	source := data.rows(t, 0, 10)
 	must.Succeed(t, source.Read(&chunk, 5, 5))
@@ -235,12 +251,12 @@ func TestDamagedCensus(t *testing.T) {
 	data := drawColumns(2000)
 	c := must.Value(NewCensus(data.plan("class", true), data.rows(t, 0, 2000).Schema(), 0, Options{Missing: Mean}))(t)
 	for { // to the last round
-		count(t, c, data.rows(t, 0, 2000), 512)
+		count(t, c, data.rows(t, 0, 2000), 0, 2000, 512)
 		text := must.Value(json.Marshal(c))(t)
 		for _, change := range []struct{ from, to string }{
-			{`"frame":{`, `"frame":null,"x":{`}, {`"first":0`, `"first":-1`}, {`"segment":0`, `"segment":-3`}, {`"height"`, `"height"`},
+			{`"frame":{`, `"frame":null,"x":{`}, {`"first":0`, `"first":-1`}, {`"position":0`, `"position":-3`}, {`"height"`, `"height"`},
 			{`"counts":[`, `"counts":[1,2,3,4,5,6,7,8,9,10,11,12,`}, {`"values":[`, `"values":[17,`}, {`"levels":{`, `"levels":{},"x":{`},
-			{`"inputs":[{"count"`, `"inputs":[],"x":[{"count"`}, {`"steps":[{"count"`, `"steps":[],"x":[{"count"`}, {`"next":2000`, `"next":-1`},
+			{`"inputs":[{"count"`, `"inputs":[],"x":[{"count"`}, {`"steps":[{"count"`, `"steps":[],"x":[{"count"`}, {`"next":1`, `"next":-1`},
 		} {
 			damaged := strings.Replace(string(text), change.from, change.to, 1)
 			if damaged == string(text) {

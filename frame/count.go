@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -58,6 +60,40 @@ func (r *censusReader) resolve(f *Frame) {
 	}
 }
 
+// AddAll adds all rows of a source, file by file, whose columns have the kinds of the census's schema, and takes the words of a boolean target
+// from it.
+func (c *Census) AddAll(ctx context.Context, source credence.Source) error {
+	if source == nil {
+		return errors.New("frame: there is no table: give a credence.Source, as table.Structs or dataset.Open make")
+	}
+	if c.reader == nil {
+		return fmt.Errorf("frame: a census that was read from a file takes no rows: continue one that is made for the table")
+	}
+	c.reader.source = func(row int) string { return place(source, row) }
+	if worder, ok := source.(Worder); ok && c.frame.Target != nil && c.frame.Target.Kind == credence.Boolean {
+		c.words = worder.Words(c.frame.Target.Expr.Column)
+	}
+	var chunk credence.Chunk
+	files := credence.Files(source)
+	for k, begin := range files[:len(files)-1] {
+		for first, count := range credence.FileBlocks(begin, files[k+1]) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := source.Read(&chunk, first, count); err != nil {
+				return err
+			}
+			if err := c.Add(&chunk); err != nil {
+				return err
+			}
+		}
+		if err := c.EndFile(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Add adds the next rows of the table, which chunk says are the next. Results do not depend on how
 // rows are divided into chunks.
 func (c *Census) Add(chunk *credence.Chunk) error {
@@ -65,9 +101,10 @@ func (c *Census) Add(chunk *credence.Chunk) error {
 	if r == nil {
 		return fmt.Errorf("frame: a census that was read from a file takes no rows: continue one that is made for the table")
 	}
-	if c.first+chunk.First != c.next {
-		return fmt.Errorf("frame: the census has the rows up to %d, and cannot add those from %d on", c.next-c.first, chunk.First+1)
+	if chunk.First != c.added {
+		return fmt.Errorf("frame: the census has the rows up to %d, and cannot add those from %d on", c.added, chunk.First+1)
 	}
+	c.added += chunk.Rows()
 	drop := c.frame.drops() != nil
 	if !drop && len(r.rows) == 0 && chunk.Rows() == credence.BlockRows && c.next%credence.BlockRows == 0 {
 		c.open()
@@ -103,19 +140,38 @@ func (c *Census) Add(chunk *credence.Chunk) error {
 // open makes the segment of the next row the present one.
 func (c *Census) open() {
 	if c.segment != nil && c.next%c.size == 0 {
-		c.close(c.next)
+		c.close()
 	}
 	if c.segment == nil {
 		c.segment = c.newTally()
 	}
 }
 
-// close makes the present segment, whose last row is before row next, a node.
-func (c *Census) close(next int) {
+// close makes the present segment a node.
+func (c *Census) close() {
 	if c.segment != nil {
-		c.nodes = segments.Join(append(c.nodes, node{Segment: (next - 1) / c.size, Sum: c.segment}), c.size)
+		c.within = segments.Join(append(c.within, node{Position: (c.next - 1) / c.size, Sum: c.segment}))
 		c.segment = nil
 	}
+}
+
+// EndFile says that the rows that were added last are those at the end of a file: those that follow, if any, are of the next. A file may
+// have no rows.
+func (c *Census) EndFile() error {
+	if c.reader == nil {
+		return fmt.Errorf("frame: a census that was read from a file takes no rows: continue one that is made for the table")
+	}
+	if err := c.flushBlock(); err != nil {
+		return err
+	}
+	c.close()
+	total, _, _ := segments.Total(c.within)
+	if total == nil {
+		total = c.newTally()
+	}
+	c.nodes = segments.Join(append(c.nodes, node{Position: c.file, Sum: total}))
+	c.file, c.next, c.within = c.file+1, 0, nil
+	return nil
 }
 
 // flushBlock counts the rows that wait.
@@ -128,14 +184,12 @@ func (c *Census) flushBlock() error {
 	return err
 }
 
-// flush ends the segments: no row follows.
+// flush ends the last file, whose end may go without saying.
 func (c *Census) flush() error {
-	if c.reader == nil {
+	if c.reader == nil || c.next == 0 {
 		return nil
 	}
-	err := c.flushBlock()
-	c.close(c.next)
-	return err
+	return c.EndFile()
 }
 
 // count adds a block of rows, which lie in the present segment.

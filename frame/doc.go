@@ -56,12 +56,12 @@
 // Fit reads the table once, and once more for each nesting of center or scale. It holds one
 // block of rows and the levels. Binding reads nothing, except under Drop, whose dropped rows it finds; reading bound rows costs
 // a few nanoseconds per value. Sums run over blocks of [credence.BlockRows] rows in order, and over
-// segments of [credence.SegmentRows] rows as a tree, so results are the same on every machine and run.
+// segments of [credence.SegmentRows] rows of a file, and over files, as trees, so results are the same on every machine and run.
 // Duplicated inputs are found by a 64-bit hash of their values: equal up to the bit, not up to scale.
 //
-// # Shards
+// # Files apart
 //
-// A [Census] is what Fit counts, for the rows of a table or of a shard of it. The shards of a
+// A [Census] is what Fit counts, for the rows of a table or of some of its files. The files of a
 // table are counted apart, written as JSON, read and merged, one round for each nesting of center or scale and
 // one for the rest; the frame is that of the whole table, byte for byte. Its Fingerprint tells sums
 // that were formed under it from others.

@@ -66,7 +66,7 @@ func TestSlopesOfTrainingRows(t *testing.T) {
 		source := numbers([]string{"y", "w"}, rows...)
 		y, w := Column("y").With(Sqrt), Column("w")
 		c := must.Value(newCensus(&Plan{Target: &y, Weight: &w}, source.Schema(), 0, testSegment, Options{}))(t)
-		count(t, c, source, 512)
+		count(t, c, source, 0, n, 512)
 		f := must.Value(c.Frame())(t)
 		return f
 	}

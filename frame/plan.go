@@ -144,24 +144,9 @@ func Fit(ctx context.Context, plan *Plan, source credence.Source, options Option
 	if err != nil {
 		return nil, err
 	}
-	c.reader.source = func(row int) string { return place(source, row) }
-	if t := c.frame.Target; t != nil && t.Kind == credence.Boolean {
-		if worder, ok := source.(Worder); ok {
-			c.words = worder.Words(t.Expr.Column)
-		}
-	}
-	var chunk credence.Chunk
 	for {
-		for first, count := range credence.Blocks(source.Rows()) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if err := source.Read(&chunk, first, count); err != nil {
-				return nil, err
-			}
-			if err := c.Add(&chunk); err != nil {
-				return nil, err
-			}
+		if err := c.AddAll(ctx, source); err != nil {
+			return nil, err
 		}
 		more, err := c.Next()
 		if err != nil {

@@ -62,6 +62,17 @@ func (t *keptRows) text(i int, e *Expr) (text string, ok bool) {
 // rows returns the number of rows that are not dropped.
 func (t *keptRows) rows() int { return t.source.Rows() - len(t.dropped) }
 
+// Files returns the rows of the model with which the files of its table begin.
+func (b *Bound) Files() []int {
+	files := credence.Files(b.rows.source)
+	begins := make([]int, len(files)-1)
+	for k, begin := range files[:len(begins)] {
+		before, _ := slices.BinarySearch(b.rows.dropped, begin)
+		begins[k] = begin - before
+	}
+	return begins
+}
+
 // sourceRow returns the row of the source that is row i of the model.
 func (t *keptRows) sourceRow(i int) int {
 	// The k-th dropped row stands before row i if dropped[k]-k ≤ i.

@@ -57,9 +57,6 @@ func (t *tally) Plus(later *tally) *tally {
 	return sum
 }
 
-// Count returns the number of rows, those left out among them.
-func (t *tally) Count() int { return t.Rows + t.Dropped }
-
 // clone returns a copy that shares nothing.
 func (t *tally) clone() *tally {
 	c := new(*t)

@@ -54,14 +54,14 @@
 // the largest category; a category that the largest lies within is eliminated too. The posterior is a posterior.Arrow. An intercept then stands at the
 // means of the dense columns: its prior, ten times as wide as the target, is at another place, which changes evidence by less than .01.
 //
-// # Sums of shards
+// # Sums of files
 //
-// Where features have nothing to learn, the sums of the d×d form are exported: shards of rows add
-// up their Sums, maybe on other machines, write them to files, and the merged sums give the fit of
-// all rows to the bit. Sums are formed by segments of credence.SegmentRows rows, added as a binary tree, for
-// a fit of one machine too; a table of more than one segment takes half a d×d matrix more for
-// each level of the tree. Levels of a category are eliminated from sums too, where it has all sparse columns; of several which levels rows have together is
-// not known to a shard, and sums are refused.
+// Where features have nothing to learn, the sums of the d×d form are exported: files of a table, of any length, are added
+// up apart, maybe on other machines, and the merged sums give the fit of all rows to the bit; package shards does so.
+// Sums are formed by segments of credence.SegmentRows rows, added as a binary tree over a file, and by files, added as one
+// over the table, for a fit of one machine too; a table of more than one segment takes half a d×d matrix more for
+// each level of the trees. Levels of a category are eliminated from sums too, where it has all sparse columns; of several which levels rows have together is
+// not known to a file, and sums are refused.
 //
 // # Memory
 //

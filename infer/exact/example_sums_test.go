@@ -30,10 +30,18 @@ func (w waves) Read(dst *credence.Batch, first, count int) error {
 	return nil
 }
 
-// Two machines sum up a shard each; a third one fits the model.
+// table is all waves, in files.
+type table struct {
+	waves
+	begins []int
+}
+
+func (t table) Files() []int { return t.begins }
+
+// Two machines sum up a file each; a third one fits the model.
 func ExampleSums() {
 	ctx := context.Background()
-	shards := []waves{{0, credence.SegmentRows}, {credence.SegmentRows, 150_000}}
+	files := []waves{{0, 1234}, {1234, 150_000}}
 	inputs := feature.Inputs{Dense: []feature.Input{{Column: credence.Column{Name: "x"}}}}
 	features, err := feature.New(inputs, &feature.Intercept{}, &feature.Linear{Inputs: []int{0}})
 	if err != nil {
@@ -48,14 +56,14 @@ func ExampleSums() {
 		panic(err)
 	}
 	defer os.RemoveAll(folder)
-	units, err := engine.Units(ctx, shards[0])
+	units, err := engine.Units(ctx, files[0])
 	if err != nil {
 		panic(err)
 	}
-	for k, shard := range shards {
-		sums, err := engine.NewSums("y ~ x", units, shard.first)
+	for k, file := range files {
+		sums, err := engine.NewSums("y ~ x", units, k)
 		if err == nil {
-			err = sums.Add(ctx, shard)
+			err = sums.Add(ctx, file)
 		}
 		if err == nil {
 			err = sums.Write(filepath.Join(folder, fmt.Sprint(k)))
@@ -79,7 +87,7 @@ func ExampleSums() {
 	if err != nil {
 		panic(err)
 	}
-	whole, err := engine.Fit(ctx, waves{0, 150_000})
+	whole, err := engine.Fit(ctx, table{waves{0, 150_000}, []int{0, 1234}})
 	if err != nil {
 		panic(err)
 	}

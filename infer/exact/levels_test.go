@@ -88,13 +88,13 @@ func TestLevelsAtThreads(t *testing.T) {
 // TestLevelsOfShards: the sums of shards are those of the table, to the bit, where one key has all sparse columns; of two keys they are refused.
 func TestLevelsOfShards(t *testing.T) {
 	features := plain{intercept: true, dense: 3, sizes: []int{3}}.byLevels(credence.LevelRun{Key: "g", Levels: 150, Columns: 1}, credence.LevelRun{Key: "g", Levels: 150, Columns: 1})
-	data := levelTable(35, 5*1024+100, 3, features).withRoles(36, true, true)
+	data := filed{levelTable(35, 5*1024+100, 3, features).withRoles(36, true, true), []int{0, 700, 3000, 3000, 4096}}
 	e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
 	e.segment = 1024
 	want := must.Value(e.Fit(context.Background(), data))(t)
-	for _, begins := range [][]int{{0, 1, 4}, {0}} {
+	for _, begins := range [][]int{{0, 1, 2, 3, 4}, {0, 3}, {0}} {
 		if got := shardedFit(t, e, data, begins); !reflect.DeepEqual(got, want) {
-			t.Errorf("shards from segments %v on: %+v, want %+v", begins, got.Report, want.Report)
+			t.Errorf("shards from files %v on: %+v, want %+v", begins, got.Report, want.Report)
 		}
 	}
 	sums := must.Value(e.NewSums("frame", must.Value(e.Units(context.Background(), data))(t), 0))(t)

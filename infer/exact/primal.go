@@ -84,7 +84,7 @@ func (p *primal) design(k int, b *credence.Batch, again bool) *credence.Design {
 func (p *primal) load(ctx context.Context, features credence.Features) error {
 	p.allocate()
 	p.features = features
-	all, err := p.addRows(ctx)
+	all, err := p.addRows(ctx, features)
 	if err != nil {
 		return err
 	}
@@ -117,18 +117,22 @@ func (p *primal) load(ctx context.Context, features credence.Features) error {
 func (p *primal) freeze(bool) {}
 
 // addRows forms the sums over all rows, unless they were given.
-func (p *primal) addRows(ctx context.Context) (*partial, error) {
+func (p *primal) addRows(ctx context.Context, features credence.Features) (*partial, error) {
 	if p.rows == nil {
 		all := new(partial)
 		return all, p.rowSums.total(all)
 	}
 	p.rowSums.restart(p.d, p.rows.units)
-	for k := range p.rows.Blocks() {
-		b, err := p.rows.Block(ctx, k)
-		if err != nil {
-			return nil, err
+	if p.tuned { // features that move have no sums to be merged
+		for k := range p.rows.Blocks() {
+			b, err := p.rows.Block(ctx, k)
+			if err != nil {
+				return nil, err
+			}
+			p.rowSums.add(p.ws, p.design(k, b, false), b)
 		}
-		p.rowSums.add(p.ws, p.design(k, b, false), b)
+	} else if err := p.rowSums.addFiles(ctx, p.ws, p.rows.Rows, features); err != nil {
+		return nil, err
 	}
 	err := p.rowSums.finish()
 	p.rows.units = p.rowSums.open.units

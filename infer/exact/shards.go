@@ -16,7 +16,7 @@ import (
 	"github.com/credence-ml/credence/internal/segments"
 )
 
-// Units returns the units of a table's target, which all its shards must share: they come from the
+// Units returns the units of a table's target, which all its files must share: they come from the
 // first BlockRows rows of the table.
 func (e *Engine) Units(ctx context.Context, data credence.Data) (Units, error) {
 	r, err := e.openRows(ctx, data, 0, false)
@@ -26,9 +26,8 @@ func (e *Engine) Units(ctx context.Context, data credence.Data) (Units, error) {
 	return r.units, nil
 }
 
-// NewSums returns sums without rows, for a shard whose first row is the given row of the table,
-// from 0; shards begin at multiples of credence.SegmentRows. A shard of which rows are left out for missing
-// values is too short, and [Sums.Merge] refuses the rows behind it. The frame is a fingerprint of all that turns a
+// NewSums returns sums without rows, for files of a table of which first is the first one, counted from 0. Files may have
+// any number of rows, and rows may be left out. The frame is a fingerprint of all that turns a
 // row into features (the formula, its levels, centres and scales, drawn frequencies): sums of
 // another frame are not merged. Models whose features have hyper-parameters to learn are
 // refused, because their sums change with every step.
@@ -37,14 +36,14 @@ func (e *Engine) NewSums(frame string, target Units, first int) (*Sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	if first < 0 || first%s.segment != 0 {
-		return nil, fmt.Errorf("exact: the sums of a shard begin with row %d: begin shards at multiples of %d rows", first, s.segment)
+	if first < 0 {
+		return nil, fmt.Errorf("exact: there is no file %d: count the files of a table from 0", first)
 	}
 	if fraction, _ := math.Frexp(target.Scale); fraction != 0.5 {
 		return nil, fmt.Errorf("exact: the scale %v of the target is not a power of two: take the units from Engine.Units", target.Scale)
 	}
 	s.restart(e.model.Features.Weights(), target)
-	s.next = first / s.segment
+	s.file = first
 	return s, nil
 }
 
@@ -70,48 +69,54 @@ func (e *Engine) emptySums(frame string) (*Sums, error) {
 	return s, nil
 }
 
-// Add adds all rows of data, which follow those that were added before.
+// Add adds all rows of data: those of the next file, or of the next ones where data is [credence.Filed].
 func (s *Sums) Add(ctx context.Context, data credence.Data) error {
-	end := s.next * s.segment
-	if len(s.trees) > 0 {
-		last := &s.trees[len(s.trees)-1]
-		end = last.Segment*s.segment + last.Sum.rows
-	}
-	if s.open.rows%credence.BlockRows != 0 || end%s.segment != 0 {
-		return fmt.Errorf("exact: rows cannot follow the %d rows of these sums: add rows in multiples of %d, and merge shards that end with a segment", s.Rows(), credence.BlockRows)
-	}
-	e := s.engine
 	if data.Rows() == 0 {
+		for range len(credence.Files(data)) - 1 {
+			s.endFile()
+		}
 		return nil
 	}
+	e := s.engine
 	r, err := problem.Open("exact", e.model, data, problem.AllRoles)
 	if err != nil {
 		return err
 	}
 	s.inputs = r.Report().Inputs
-	ws := credence.NewWorkspace(e.config.Threads)
+	if err := s.addFiles(ctx, credence.NewWorkspace(e.config.Threads), r, e.model.Features); err != nil {
+		return err
+	}
+	s.endFile()
+	return nil
+}
+
+// addFiles adds all rows, and ends every file but the last.
+func (s *Sums) addFiles(ctx context.Context, ws *credence.Workspace, rows *problem.Rows, features credence.Features) error {
 	var phi credence.Design
-	for k := range r.Blocks() {
-		b, err := r.Block(ctx, k)
+	begun := s.file
+	for b, err := range rows.ByFile(ctx) {
 		if err != nil {
 			return err
 		}
-		e.model.Features.Transform(ws, &phi, b)
-		s.add(ws, &phi, b)
+		for ; s.file < begun+b.File; s.endFile() {
+		}
+		features.Transform(ws, &phi, b.Batch)
+		s.add(ws, &phi, b.Batch)
 	}
 	return nil
 }
 
 // Rows returns the number of rows.
-func (s *Sums) Rows() int {
-	rows := s.open.rows
+func (s *Sums) Rows() (rows int) {
 	for _, t := range s.trees {
-		rows += t.Sum.rows
+		if t.Sum != nil {
+			rows += t.Sum.rows
+		}
 	}
 	return rows
 }
 
-// Merge adds the sums of other rows of the same table, under the same frame.
+// Merge adds the sums of other files of the same table, under the same frame.
 func (s *Sums) Merge(other *Sums) error {
 	switch {
 	case s.fingerprint != other.fingerprint:
@@ -119,21 +124,11 @@ func (s *Sums) Merge(other *Sums) error {
 	case s.base != other.base || s.segment != other.segment:
 		return fmt.Errorf("exact: the sums are in different units, %+v and %+v: sum up all shards in those of Engine.Units", s.base, other.base)
 	}
-	mine, others := s.subtrees(), other.subtrees()
-	if at := segments.Overlap(mine, others); at >= 0 {
-		return fmt.Errorf("exact: both sums have rows from %d on: merge every shard once", at*s.segment+1)
+	if at := segments.Overlap(s.trees, other.trees); at >= 0 {
+		return fmt.Errorf("exact: both sums have file %d: merge every file once", at+1)
 	}
-	trees := segments.Join(slices.Concat(mine, others), s.segment)
-	for k, t := range trees {
-		if k+1 < len(trees) && !t.Whole(s.segment) {
-			return fmt.Errorf("exact: rows follow a shard that ends with row %d: all shards but the last have a multiple of %d rows", t.Segment*s.segment+t.Sum.rows, s.segment)
-		}
-	}
-	s.trees = trees
-	if n := len(trees); n > 0 {
-		s.next = trees[n-1].End()
-	}
-	s.open.reset(s.layout.Len(), s.engine.model.Features.Weights(), s.base)
+	s.trees = segments.Join(slices.Concat(s.trees, other.trees))
+	s.file = max(s.file, other.file)
 	s.inputs = max(s.inputs, other.inputs)
 	return nil
 }
@@ -172,8 +167,8 @@ type sumsDocument struct {
 }
 
 type treeDocument struct {
-	Position int `json:"position"`
-	Segments int `json:"segments"`
+	Position int `json:"position"` // the first file
+	Files    int `json:"files"`
 	Rows     int `json:"rows"`
 }
 
@@ -189,7 +184,7 @@ func (s *Sums) packed() int {
 }
 
 func (s *Sums) kind() checkpoint.Kind {
-	return checkpoint.Kind{Name: "exact sums", Format: 2, Fingerprint: s.fingerprint, Anew: "sum up the shard again under the frame of the others"}
+	return checkpoint.Kind{Name: "exact sums", Format: 3, Fingerprint: s.fingerprint, Anew: "sum up the files again under the frame of the others"}
 }
 
 // Write replaces the file at path by the sums: a safetensors file, with a digest of its content.
@@ -197,9 +192,12 @@ func (s *Sums) Write(path string) error {
 	document := sumsDocument{Weights: s.engine.model.Features.Weights(), Inputs: s.inputs, SegmentRows: s.segment, Target: s.base}
 	var moments []float64
 	var tensors []safetensors.Tensor
-	for k, t := range s.subtrees() {
-		document.Subtrees = append(document.Subtrees, treeDocument{t.Segment, 1 << t.Height, t.Sum.rows})
+	for k, t := range s.trees {
 		p := t.Sum
+		if p == nil {
+			p = new(partial)
+		}
+		document.Subtrees = append(document.Subtrees, treeDocument{t.Position, 1 << t.Height, p.rows})
 		moments = append(moments, p.units.Scale, p.weight, p.precise, p.logPrecision, p.sum, p.square, p.targetSum, p.targetSquare)
 		tensors = append(tensors, safetensors.Of(fmt.Sprintf("gram.%d", k), p.gram), safetensors.Of(fmt.Sprintf("cross.%d", k), p.cross))
 	}
@@ -242,12 +240,14 @@ func (e *Engine) ReadSums(path, frame string) (*Sums, error) {
 		if p.cross, err = safetensors.Read[float64](file, fmt.Sprintf("cross.%d", k)); err != nil {
 			return nil, err
 		}
-		n := subtree{Segment: t.Position, Height: bits.Len(uint(t.Segments)) - 1, Sum: p}
-		if len(p.cross) != d || len(p.gram) != s.packed() || !n.Sound() || n.Segment < s.next ||
-			t.Segments != 1<<n.Height || t.Rows < 1 || t.Rows > t.Segments*s.segment {
-			return nil, fmt.Errorf("exact: %s describes sums that are none: sum up the shard again", path)
+		n := subtree{Position: t.Position, Height: bits.Len(uint(t.Files)) - 1, Sum: p}
+		if t.Rows == 0 {
+			n.Sum = nil
 		}
-		s.trees, s.next = append(s.trees, n), n.End()
+		if (len(p.cross) != d || len(p.gram) != s.packed()) && t.Rows > 0 || t.Rows < 0 || !n.Sound() || n.Position < s.file || t.Files != 1<<n.Height {
+			return nil, fmt.Errorf("exact: %s describes sums that are none: sum up the files again", path)
+		}
+		s.trees, s.file = append(s.trees, n), n.End()
 	}
 	return s, nil
 }

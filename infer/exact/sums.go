@@ -10,9 +10,9 @@ import (
 	"github.com/credence-ml/credence/internal/segments"
 )
 
-// Sums are what the d×d form asks of the rows of a table, or of a shard of them: ΦᵀWΦ, ΦᵀWy' and
-// the sums of the targets. Shards add up their rows apart, maybe on other machines, and write
-// their sums to files; merged in any order, the sums give the fit of all rows to the bit.
+// Sums are what the d×d form asks of the rows of a table, or of some of its files: ΦᵀWΦ, ΦᵀWy' and
+// the sums of the targets. Files are summed up apart, maybe on other machines; merged in any order, the sums give the fit
+// of all rows to the bit.
 // See [Engine.NewSums].
 type Sums struct {
 	engine      *Engine
@@ -20,11 +20,13 @@ type Sums struct {
 	fingerprint string
 	base        Units // in which every segment begins
 	segment     int   // rows of a segment
-	next        int   // position of the segment that is open
+	file        int   // that rows are added to
+	next        int   // position of its segment that is open
 	dense       int   // dense columns of Φ
 	inputs      int   // dense and sparse, of a row
 	open        partial
-	trees       []subtree // by position; none can be joined with another
+	within      []subtree // of the segments of the file before the open one
+	trees       []subtree // of the files before
 	y, wy       []float64
 }
 
@@ -49,7 +51,7 @@ func (p *partial) reset(size, d int, u Units) {
 func (s *Sums) add(ws *credence.Workspace, phi *credence.Design, b *credence.Batch) {
 	d := len(s.open.cross)
 	if s.open.rows == s.segment {
-		s.trees = segments.Join(append(s.trees, s.pack()), s.segment)
+		s.within = segments.Join(append(s.within, s.pack(s.next)))
 		s.next++
 		s.open.reset(s.layout.Len(), d, s.base)
 	}
@@ -75,27 +77,39 @@ func (s *Sums) add(ws *credence.Workspace, phi *credence.Design, b *credence.Bat
 	o.rows += b.Rows()
 }
 
+// endFile says that rows that follow are of the next file.
+func (s *Sums) endFile() {
+	if s.open.rows > 0 {
+		s.within = segments.Join(append(s.within, s.pack(s.next)))
+	}
+	total, _, _ := segments.Total(s.within)
+	s.trees = segments.Join(append(s.trees, subtree{Position: s.file, Sum: total}))
+	s.file, s.next, s.within = s.file+1, 0, nil
+	s.open.reset(s.layout.Len(), len(s.open.cross), s.base)
+}
+
 // restart forgets all rows; segments begin in the units.
 func (s *Sums) restart(d int, u Units) {
-	s.base, s.next, s.trees = u, 0, nil
+	s.base, s.file, s.next, s.within, s.trees = u, 0, 0, nil, nil
 	s.open.reset(s.layout.Len(), d, u)
 }
 
-// finish makes the open segment the sums over all rows, which must be the first ones of a table.
+// finish ends the last file, and makes the open segment the sums over all rows, which must be those of the first files of a table.
 func (s *Sums) finish() error {
-	if len(s.trees) == 0 && s.next == 0 {
+	if len(s.trees) == 0 && s.file == 0 && s.next == 0 {
 		s.layout.Close(s.open.gram, s.dense)
 		return nil
 	}
+	s.endFile()
 	return s.total(&s.open)
 }
 
-// total stores the sums over all rows, which must be the first ones of a table.
+// total stores the sums over all rows, which must be those of the first files of a table.
 func (s *Sums) total(dst *partial) error {
-	all, from, to := segments.Total(s.subtrees(), s.segment)
+	all, from, to := segments.Total(s.trees)
 	switch {
 	case to > 0:
-		return fmt.Errorf("exact: the sums lack rows %d to %d: merge the shards that have them", from*s.segment+1, to*s.segment)
+		return fmt.Errorf("exact: the sums lack files %d to %d: merge the sums that have them", from+1, to)
 	case all == nil:
 		return fmt.Errorf("exact: the sums have no rows")
 	}
@@ -114,7 +128,7 @@ func (s *Sums) total(dst *partial) error {
 	return nil
 }
 
-// Products returns the sums over all rows, which must be the first ones of a table, as one symmetric matrix: the products of the
+// Products returns the sums over all rows, which must be those of the first files of a table, as one symmetric matrix: the products of the
 // model's d columns and, behind them, of the target less its offset, (d+1)×(d+1), in the target's own units. The model needs an intercept, and
 // rows no precision of their own.
 func (s *Sums) Products() ([]float64, error) {
@@ -143,39 +157,35 @@ func (s *Sums) Products() ([]float64, error) {
 	return out, nil
 }
 
-// subtree is a run of segments and their sums, whose gram is the upper triangle, row by row.
+// subtree is a run of files, or of segments of one, and their sums, whose gram is the upper triangle, row by row; nil where there
+// are no rows.
 type subtree = segments.Node[*partial]
 
-// pack returns the open segment.
-func (s *Sums) pack() subtree {
+// pack returns the open segment at a position.
+func (s *Sums) pack(position int) subtree {
 	d := len(s.open.cross)
 	s.layout.Close(s.open.gram, s.dense)
 	p := &partial{rows: s.open.rows, summary: s.open.summary, cross: slices.Clone(s.open.cross)}
 	if _, dense := s.layout.(gauss.Dense); !dense {
 		p.gram = slices.Clone(s.open.gram)
-		return subtree{Segment: s.next, Sum: p}
+		return subtree{Position: position, Sum: p}
 	}
 	p.gram = make([]float64, 0, d*(d+1)/2)
 	for i := range d {
 		p.gram = append(p.gram, s.open.gram[i*d+i:(i+1)*d]...)
 	}
-	return subtree{Segment: s.next, Sum: p}
+	return subtree{Position: position, Sum: p}
 }
-
-// subtrees returns all sums, the open segment's among them.
-func (s *Sums) subtrees() []subtree {
-	if s.open.rows == 0 {
-		return s.trees
-	}
-	return segments.Join(append(slices.Clip(s.trees), s.pack()), s.segment)
-}
-
-// Count returns the number of rows.
-func (p *partial) Count() int { return p.rows }
 
 // Plus returns the sums with those of the rows behind, in the wider of their units, which differ by a
 // power of two.
 func (p *partial) Plus(later *partial) *partial {
+	switch {
+	case p == nil:
+		return later
+	case later == nil:
+		return p
+	}
 	out := &partial{rows: p.rows + later.rows, summary: p.summary, gram: slices.Clone(p.gram), cross: slices.Clone(p.cross)}
 	other := later.summary
 	wide := max(out.units.Scale, other.units.Scale)

@@ -29,6 +29,20 @@ func (s slice) Read(dst *credence.Batch, first, count int) error {
 	return s.table.Read(dst, s.first+first, count)
 }
 
+// filed is a table of files that begin at these rows.
+type filed struct {
+	*table
+	begins []int
+}
+
+func (f filed) Files() []int { return f.begins }
+
+// file is file k of a table.
+func (f filed) file(k int) slice {
+	files := credence.Files(f)
+	return slice{f.table, files[k], files[k+1]}
+}
+
 // sumEngine is an engine for features that are the columns, with segments of so many rows.
 func sumEngine(t *testing.T, data *table, segment int) *Engine {
 	t.Helper()
@@ -40,25 +54,25 @@ func sumEngine(t *testing.T, data *table, segment int) *Engine {
 	return e
 }
 
-// shardedFit sums up the shards that begin at the given segments, writes the sums to files, reads
+// shardedFit sums up runs of files that begin with the given ones, writes the sums, reads
 // them and merges them, last first, and fits.
-func shardedFit(t *testing.T, e *Engine, data *table, begins []int) *credence.Fitted {
+func shardedFit(t *testing.T, e *Engine, data filed, begins []int) *credence.Fitted {
 	t.Helper()
 	ctx, folder := context.Background(), t.TempDir()
 	units := must.Value(e.Units(ctx, data))(t)
 	var all *Sums
 	for k := len(begins) - 1; k >= 0; k-- {
-		first, end := begins[k]*e.segment, data.Rows()
+		end, rows := len(data.begins), 0
 		if k+1 < len(begins) {
-			end = begins[k+1] * e.segment
+			end = begins[k+1]
 		}
-		shard := must.Value(e.NewSums("frame", units, first))(t)
-		middle := first + (end-first)/2/credence.BlockRows*credence.BlockRows
-		for _, part := range []slice{{data, first, middle}, {data, middle, end}} {
-			must.Succeed(t, shard.Add(ctx, part))
+		shard := must.Value(e.NewSums("frame", units, begins[k]))(t)
+		for f := begins[k]; f < end; f++ {
+			must.Succeed(t, shard.Add(ctx, data.file(f)))
+			rows += data.file(f).Rows()
 		}
-		if shard.Rows() != end-first {
-			t.Fatalf("shard %d has %d rows of %d", k, shard.Rows(), end-first)
+		if shard.Rows() != rows {
+			t.Fatalf("the sums from file %d on have %d rows of %d", begins[k], shard.Rows(), rows)
 		}
 		path := filepath.Join(folder, fmt.Sprint(k))
 		must.Succeed(t, shard.Write(path))
@@ -72,27 +86,28 @@ func shardedFit(t *testing.T, e *Engine, data *table, begins []int) *credence.Fi
 	return must.Value(e.FitSums(ctx, all))(t)
 }
 
-// TestShards fits eight shards that were written, read and merged: every bit is that of the fit of
-// all rows, with weights, offsets, sparse columns, and targets that outgrow their units in one shard.
+// TestShards fits files of any length, some of several segments and some without rows, whose sums were written, read and merged: every bit is
+// that of the fit of all rows, with weights, offsets, sparse columns, and targets that outgrow their units in one file.
 func TestShards(t *testing.T) {
-	data := randomTable(5, 14*1024+700, 4, 3).withRoles(6, true, true)
+	all := randomTable(5, 14*1024+700, 4, 3).withRoles(6, true, true)
+	data := filed{all, []int{0, 700, 700, 5000, 5001, 7048, 12000, 12300, 15036, 15036}}
 	for _, huge := range []bool{false, true} {
 		if huge {
 			data.target[5000] = 1e130
 		}
-		e := sumEngine(t, data, 1024)
+		e := sumEngine(t, all, 1024)
 		want := must.Value(e.Fit(context.Background(), data))(t)
-		for _, begins := range [][]int{{0, 1, 4, 6, 7, 11, 12, 13}, {0}, {0, 14}} {
+		for _, begins := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {0}, {0, 3, 9}, {0, 2, 6}} {
 			if got := shardedFit(t, e, data, begins); !reflect.DeepEqual(got, want) {
-				t.Errorf("huge %v, shards from segments %v on: %+v, want %+v", huge, begins, got.Report, want.Report)
+				t.Errorf("huge %v, shards from files %v on: %+v, want %+v", huge, begins, got.Report, want.Report)
 			}
 		}
 		// Another division into segments adds up in another order: only rounding may differ.
 		if huge {
 			continue
 		}
-		whole := sumEngine(t, data, 1<<20)
-		single := must.Value(whole.Fit(context.Background(), data))(t)
+		whole := sumEngine(t, all, 1<<20)
+		single := must.Value(whole.Fit(context.Background(), all))(t)
 		if a, b := *single.Report.Evidence, *want.Report.Evidence; math.Abs(a-b) > 1e-11*math.Abs(a) {
 			t.Errorf("evidence %v by segments, %v in one", b, a)
 		}
@@ -115,12 +130,13 @@ func TestSumOfUnits(t *testing.T) {
 	}
 }
 
-// TestSegments is a table of more than two segments of the product's own size.
+// TestSegments is a file of more than two segments of the product's own size, and one behind it.
 func TestSegments(t *testing.T) {
-	data := randomTable(7, 2*credence.SegmentRows+5000, 2, 0)
-	e := sumEngine(t, data, 0)
+	all := randomTable(7, 2*credence.SegmentRows+5000, 2, 0)
+	data := filed{all, []int{0, 2*credence.SegmentRows + 300}}
+	e := sumEngine(t, all, 0)
 	want := must.Value(e.Fit(context.Background(), data))(t)
-	if got := shardedFit(t, e, data, []int{0, 1, 2}); !reflect.DeepEqual(got, want) {
+	if got := shardedFit(t, e, data, []int{0, 1}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got.Report, want.Report)
 	}
 }
@@ -146,9 +162,11 @@ func TestTree(t *testing.T) {
 				}
 				return left
 			}
-			s := must.Value(e.NewSums("", units, first*segment))(t)
+			s := must.Value(e.NewSums("", units, 0))(t)
 			must.Succeed(t, s.Add(ctx, slice{data, first * segment, min(data.Rows(), (first+1)*segment)}))
-			return linop.Dense{Rows: 4, Cols: 4, Stride: 4, Data: s.open.gram}
+			var all partial
+			must.Succeed(t, s.total(&all))
+			return linop.Dense{Rows: 4, Cols: 4, Stride: 4, Data: all.gram}
 		}
 		want := node(0, 16)
 		s := must.Value(e.NewSums("", units, 0))(t)
@@ -173,10 +191,10 @@ func TestSumsRefuse(t *testing.T) {
 	e := sumEngine(t, data, segment)
 	units, err := e.Units(ctx, data)
 	must.Succeed(t, err)
-	shard := func(frame string, u Units, first, end int) *Sums {
-		s, err := e.NewSums(frame, u, first)
+	shard := func(frame string, u Units, file, rows int) *Sums {
+		s, err := e.NewSums(frame, u, file)
 		if err == nil {
-			err = s.Add(ctx, slice{data, first, end})
+			err = s.Add(ctx, slice{data, 0, rows})
 		}
 		must.Succeed(t, err)
 		return s
@@ -188,18 +206,16 @@ func TestSumsRefuse(t *testing.T) {
 		}
 	}
 	first := func() *Sums { return shard("f", units, 0, segment) }
-	check(first().Merge(shard("g", units, segment, 2*segment)), "different frames or features")
-	check(first().Merge(shard("f", Units{1, 2}, segment, 2*segment)), "different units")
-	check(first().Merge(first()), "both sums have rows from 1 on")
-	check(shard("f", units, 0, segment+10).Merge(shard("f", units, 2*segment, 3*segment)), "rows follow a shard that ends with row 1034")
-	check(shard("f", units, 0, segment+10).Add(ctx, data), "rows cannot follow the 1034 rows")
-	late := shard("f", units, segment, 2*segment)
+	check(first().Merge(shard("g", units, 1, segment)), "different frames or features")
+	check(first().Merge(shard("f", Units{1, 2}, 1, segment)), "different units")
+	check(first().Merge(first()), "both sums have file 1")
+	late := shard("f", units, 2, segment)
 	_, err = e.FitSums(ctx, late)
-	check(err, "the sums lack rows 1 to 1024")
+	check(err, "the sums lack files 1 to 2: merge the sums that have them")
 	_, err = e.FitSums(ctx, shard("f", units, 0, 1))
 	check(err, "1 rows for 3 weights")
-	_, err = e.NewSums("f", units, 10)
-	check(err, "begin shards at multiples of 1024 rows")
+	_, err = e.NewSums("f", units, -1)
+	check(err, "there is no file -1")
 	_, err = e.NewSums("f", Units{0, 3}, 0)
 	check(err, "is not a power of two")
 	tuned, err := New(credence.Model{Features: newBent(2, 0), Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}, Config{})
@@ -210,7 +226,7 @@ func TestSumsRefuse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sums")
 	must.Succeed(t, late.Write(path))
 	_, err = e.ReadSums(path, "g")
-	check(err, "it is of other data, another model or other options: sum up the shard again under the frame of the others")
+	check(err, "it is of other data, another model or other options: sum up the files again under the frame of the others")
 	_, err = sumEngine(t, randomTable(9, 30, 3, 0), segment).ReadSums(path, "f")
 	check(err, "it is of other data, another model")
 	_, err = sumEngine(t, data, 512).ReadSums(path, "f")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -183,6 +184,42 @@ func (r *Rows) Block(ctx context.Context, k int) (*credence.Batch, error) {
 	}
 	r.current = k
 	return &r.scratch, nil
+}
+
+// FileBlock is a block of the rows of a file, counted from 0.
+type FileBlock struct {
+	*credence.Batch
+	File int
+}
+
+// ByFile yields all rows of the data by blocks that end with their files, as [credence.Files] has these. A batch is valid until the next.
+func (r *Rows) ByFile(ctx context.Context) iter.Seq2[FileBlock, error] {
+	return func(yield func(FileBlock, error) bool) {
+		files := credence.Files(r.data)
+		for k, begin := range files[:len(files)-1] {
+			for first, count := range credence.FileBlocks(begin, files[k+1]) {
+				if !yield(r.blockOf(ctx, k, first, count)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// blockOf reads rows of a file.
+func (r *Rows) blockOf(ctx context.Context, file, first, count int) (FileBlock, error) {
+	if first%credence.BlockRows == 0 && count == r.size(first/credence.BlockRows) {
+		b, err := r.Block(ctx, first/credence.BlockRows)
+		return FileBlock{b, file}, err
+	}
+	err := ctx.Err()
+	if err == nil {
+		err = r.data.Read(&r.part, first, count)
+	}
+	if err == nil {
+		err = r.check(&r.part, func(i int) int { return first + i })
+	}
+	return FileBlock{&r.part, file}, err
 }
 
 // Read reads block k into dst and refuses rows that no fit can use. Several threads may read, of which one at a time has the data.
