@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/parquet-go/bitpack/unsafecast"
@@ -197,6 +198,9 @@ func (c *columnReader) cell(value []byte) (float64, string) {
 	v, what := c.block.Cell(c.rules, c.field.Kind, c.field.Keep, value)
 	if n := len(levels.List); n > known { // the page may go before the block does
 		levels.List[n-1].Text = bytes.Clone(value)
+	}
+	if text, is := strings.CutSuffix(what, cell.NotUTF8); is { // no option reads these bytes in another way
+		what = text + "is not UTF-8, as texts of Parquet are: decode it where the file is written, or leave the column out"
 	}
 	return v, what
 }

@@ -190,13 +190,15 @@ func TestParquetRefusals(t *testing.T) {
 		When int32    `parquet:"when,time(millisecond)"`
 		List []int64  `parquet:"list"`
 		Key  [16]byte `parquet:"key,uuid"`
+		Name string   `parquet:"name"`
 	}
-	path := writeParquet(t, []row{{X: 1}, {X: math.Inf(1)}})
+	path := writeParquet(t, []row{{X: 1, Name: "a"}, {X: math.Inf(1), Name: "caf\xe9"}})
 	for column, want := range map[string]string{
 		"when": `rows.parquet: column "when": is a time of day`,
 		"list": `rows.parquet: column "list": is a list`,
 		"key":  `rows.parquet: column "key": is of type UUID`,
 		"x":    `rows.parquet: row 2: column "x": the value is not a finite number`,
+		"name": `rows.parquet: row 2: column "name": "caf\xe9" is not UTF-8, as texts of Parquet are: decode it where the file is written, or leave the column out`,
 	} {
 		_, table, err := load(t, Options{}, []string{column}, path)
 		if err == nil || !strings.Contains(err.Error(), want) {

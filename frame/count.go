@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/segments"
@@ -20,6 +21,7 @@ type censusReader struct {
 	column []float64            // one block of an expression
 	weight []float64            // weights of the current block, nil where there are none
 	trials []float64
+	lacks  string // the place of the first row without a target
 
 	inputs, others []operand // others: weight, precision, trials and offsets
 	// Of weight, precision, trials and target; without an expression where there is none.
@@ -317,7 +319,9 @@ func (c *Census) countTarget(t *tally) error {
 	if err := r.evaluate(r.column, e, len(e.Steps), 0); err != nil {
 		return err
 	}
-	t.Target.add(r.column, r.weight)
+	if t.Target.add(r.column, r.weight); r.lacks == "" && t.Target.Missing > 0 {
+		r.lacks = r.place(slices.IndexFunc(r.column, func(y float64) bool { return y != y }))
+	}
 	if len(e.Steps) > 0 && e.Invertible() {
 		t.Target.addSlopes(e.Expr, r.column, r.weight)
 	}

@@ -92,8 +92,12 @@ func (f *finisher) refuseMissing() error {
 	case len(names) == 0 && missing == 0:
 		return nil
 	case len(names) == 0:
-		return fmt.Errorf("frame: target %s is missing in %d %s: leave such rows out with --missing drop-target",
-			target.Expr, missing, cell.Plural(missing, "row", "rows"))
+		first := ""
+		if f.reader != nil && f.reader.lacks != "" {
+			first = f.reader.lacks + ": "
+		}
+		return fmt.Errorf("frame: %starget %s is missing in %d %s: leave such rows out with --missing drop-target",
+			first, target.Expr, missing, cell.Plural(missing, "row", "rows"))
 	}
 	remedy := "fill them with --missing mean or --missing indicator, or leave such rows out with --missing drop"
 	if missing > 0 {

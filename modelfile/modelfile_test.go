@@ -3,6 +3,7 @@ package modelfile
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -312,6 +313,10 @@ func TestLoadNamesTheFile(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := Load(path + ".gone"); err == nil || !strings.Contains(err.Error(), "notes.txt.gone") {
+		t.Errorf("error %v", err)
+	}
+	must.Succeed(t, os.WriteFile(path, append(binary.LittleEndian.AppendUint64(nil, 100), "        "...), 0o644))
+	if _, err := Load(path); err == nil || err.Error() != path+" is not a model file that can be read: truncated: header says 100 bytes, file has 16: restore it from a copy or fit again" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -31,12 +31,12 @@ func LoadWith(path string, parts Parts) (*credence.Fitted, error) {
 	case err != nil && startsAsText(path):
 		return nil, fmt.Errorf("%s is not a model file but a table or another text: name the model first and the data behind it", path)
 	case err != nil:
-		return nil, fmt.Errorf("%s is not a model file that can be read: %w: restore it from a copy or fit again", path, err)
+		return nil, unreadable{path, err, ": restore it from a copy or fit again"}
 	}
 	defer reader.Close()
 	fitted, err := decode(reader, parts)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a model file that can be read: %w", path, err)
+		return nil, unreadable{path, err, ""}
 	}
 	return fitted, nil
 }
@@ -68,6 +68,19 @@ func (m missing) Error() string {
 }
 
 func (m missing) Is(target error) bool { return target == fs.ErrNotExist }
+
+// unreadable is the error of a file that is no model.
+type unreadable struct {
+	path   string
+	err    error
+	remedy string
+}
+
+func (u unreadable) Error() string {
+	return fmt.Sprintf("%s is not a model file that can be read: %s%s", u.path, safetensors.Reason(u.path, u.err), u.remedy)
+}
+
+func (u unreadable) Unwrap() error { return u.err }
 
 // Read reads a fit of the given size in bytes.
 func Read(source io.ReaderAt, size int64, parts Parts) (*credence.Fitted, error) {

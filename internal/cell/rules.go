@@ -169,6 +169,9 @@ func WithoutRemedy(fault string) (bare string, is bool) {
 	return fault[:at], true
 }
 
+// NotUTF8 is the fault of a text in another encoding, with the remedies for files of text.
+const NotUTF8 = "is not UTF-8: is it Windows-1252, say --encoding windows-1252; else convert the file with iconv"
+
 // TextFault says why a name or a level is no text; "" where it is one.
 func TextFault[T string | []byte](text T) string {
 	plain := true // ASCII without NUL, as nearly all levels are
@@ -181,7 +184,7 @@ func TextFault[T string | []byte](text T) string {
 	case strings.IndexByte(string(text), 0) >= 0:
 		return "holds a NUL byte, so it is not text: is the file damaged?"
 	case !utf8.ValidString(string(text)):
-		return "is not UTF-8: is it Windows-1252, say --encoding windows-1252; else convert the file with iconv"
+		return NotUTF8
 	case strings.ContainsAny(string(text), "\u0081\u008d\u008f\u0090\u009d"): // the bytes that Windows-1252 does not use
 		return "holds a character that neither texts nor Windows-1252 have: is the file in another encoding, convert it with iconv"
 	}

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/internal/safetensors"
@@ -76,7 +75,7 @@ func (k Kind) Read(path string, document any) (*safetensors.Reader, error) {
 		}
 		r.Close()
 	}
-	return nil, fmt.Errorf("checkpoint %s: %s: %s", path, strings.TrimPrefix(err.Error(), "safetensors: "+path+": "), k.anew())
+	return nil, fmt.Errorf("checkpoint %s: %s: %s", path, safetensors.Reason(path, err), k.anew())
 }
 
 func (k Kind) anew() string {

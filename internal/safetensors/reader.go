@@ -26,6 +26,11 @@ type Reader struct {
 // ErrNotRegular is the error of a path that leads to no file: a folder, a pipe, a device.
 var ErrNotRegular = errors.New("not a regular file")
 
+// Reason is what an error says of the file at path, for a caller that names it.
+func Reason(path string, err error) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "safetensors: "), path+": ")
+}
+
 // Open opens the file at path and checks its header; see NewReader. Close must
 // be called.
 func Open(path string) (*Reader, error) {
