@@ -236,7 +236,7 @@ func TestRefusals(t *testing.T) {
 
 // What is written of a row is what is predicted of it, beside its own texts; a row that lacks a value has empty cells.
 func TestWrite(t *testing.T) {
-	text := "id,size,place,price\na,50,north,120\nb,,west,1\nc,70,west,\n"
+	text := "id,size,place,price\na,50,north,120\nb,,west,1\nc,70,west,\n" + strings.Repeat("d,60,north,100\n", credence.BlockRows) // the last rows are of another block
 	for _, live := range []bool{false, true} {
 		scorer, err := score.New(fitted(prices(200), "log(price) ~ size + place"), score.Options{Original: true, Lacking: true, Missing: "drop"})
 		if err != nil {
@@ -257,7 +257,7 @@ func TestWrite(t *testing.T) {
 		}
 		var out strings.Builder
 		rows, err := open().Write(t.Context(), &out, "", apply.Answers{Latent: true, Density: true, Samples: 2, Seed: 7})
-		if err != nil || rows != 3 {
+		if err != nil || rows != 3+credence.BlockRows {
 			t.Fatalf("live %v: %d rows, %v", live, rows, err)
 		}
 		for _, samples := range []int{-1, apply.MostSamples + 1} {
@@ -289,7 +289,7 @@ func TestWrite(t *testing.T) {
 					}
 				}
 				if !live {
-					cells = slices.Insert(cells, 0, string(text[strings.Index(text, []string{"a,", "b,", "c,"}[at])]))
+					cells = slices.Insert(cells, 0, string(text[strings.Index(text, []string{"a,", "b,", "c,", "d,"}[min(at, 3)])]))
 				}
 				want += strings.Join(cells, ",") + "\n"
 				at++

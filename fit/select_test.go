@@ -129,6 +129,9 @@ func TestPurity(t *testing.T) {
 	if len(s.Sets) != 1 || slices.Contains(s.Sets[0].Features, "noise") || len(s.Sets[0].Features) != 2 || math.Abs(s.Sets[0].Purity-want) > 1e-9 {
 		t.Errorf("sets %+v, want one of purity %v", s.Sets, want)
 	}
+	if n := must.Value(fit.Select(context.Background(), twinRows(t, 80), fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])"}, selection.Options{Threshold: 0.03, NullCheck: 8}))(t).Selection.Null; slices.Min(n.Called) == slices.Max(n.Called) {
+		t.Errorf("every permutation has %d features called", n.Called)
+	}
 	if n := s.Null; n.Called[0] == 0 || n.Share != float64(n.Called[0])/6+float64(n.Called[1])/6 {
 		t.Errorf("%+v of 3 features", n)
 	}

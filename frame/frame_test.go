@@ -196,6 +196,11 @@ func TestOffsetWeightTrials(t *testing.T) {
 	if !near(f.Target.Mean, 2.6) || f.WeightSum != 2.5 {
 		t.Errorf("weighted mean %g, weights %g", f.Target.Mean, f.WeightSum)
 	}
+	// The level that fills is the one of most weight.
+	levels := numbers([]string{"g", "w"}, []float64{0, 1}, []float64{0, 1}, []float64{1, 5}, []float64{nan, 1}).with("g", "a", "b")
+	if f := must.Value(Fit(t.Context(), &Plan{Inputs: []Expr{Column("g")}, Weight: target("w")}, levels, Options{Missing: Mean}))(t); f.Inputs[0].Fill != 1 {
+		t.Errorf("level %v fills, and b has the weight 5 of 7", f.Inputs[0].Fill)
+	}
 	// Prediction needs neither target nor weight.
 	data, err := f.Bind(numbers([]string{"n", "e"}, []float64{5, 1}), IgnoreTargets)
 	if err != nil {

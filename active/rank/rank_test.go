@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/active"
 	"github.com/credence-ml/credence/active/rank"
 	"github.com/credence-ml/credence/apply"
@@ -22,13 +23,18 @@ import (
 // divided by costs.
 func TestFile(t *testing.T) {
 	ctx := context.Background()
-	text := "id,size,price,minutes\n"
-	for i := range 40 {
+	text := "id,size,price,minutes,fee\n"
+	const n = 40 + credence.BlockRows // the last rows are of another block
+	for i := range n {
 		price := fmt.Sprint(100 + i%7*20 + i%3)
 		if i%4 == 1 {
 			price = ""
 		}
-		text += fmt.Sprintf("h%02d,%d,%s,%d\n", i, 50+(i*i)%97, price, 1+i%5)
+		fee := 1000
+		if i == n-3 {
+			fee = 1
+		}
+		text += fmt.Sprintf("h%02d,%d,%s,%d,%d\n", i, 50+(i*i)%97, price, 1+i%5, fee)
 	}
 	data, err := dataset.Open(ctx, []string{"-"}, dataset.Options{Stdin: strings.NewReader(text)})
 	if err != nil {
@@ -88,9 +94,9 @@ func TestFile(t *testing.T) {
 			t.Errorf("row %d comes with %v", row.Row, row.Keep)
 		}
 	}
-	unlabelled, _, err := ranked(rank.Options{N: 40, SkipLabelled: true})
-	if err != nil || len(unlabelled) != 10 || unlabelled[0].Keep != nil {
-		t.Errorf("%d of 10 rows without label: %v", len(unlabelled), err)
+	unlabelled, _, err := ranked(rank.Options{N: n, SkipLabelled: true})
+	if err != nil || len(unlabelled) != n/4 || unlabelled[0].Keep != nil {
+		t.Errorf("%d of a quarter of the rows without label: %v", len(unlabelled), err)
 	}
 	for _, row := range unlabelled {
 		if (row.Row-1)%4 != 1 {
@@ -107,6 +113,9 @@ func TestFile(t *testing.T) {
 	}
 	if math.Abs(costly[0].Score-best) > 1e-9*best {
 		t.Errorf("row %d tells %v by its cost, and the best %v", costly[0].Row, costly[0].Score, best)
+	}
+	if cheap, _, err := ranked(rank.Options{N: 1, Cost: "fee"}); err != nil || cheap[0].Row != n-2 {
+		t.Errorf("the one row of a small fee is %d, ranked first is %+v, %v", n-2, cheap, err)
 	}
 	if _, _, err := ranked(rank.Options{N: 1, Cost: "id"}); err == nil || !strings.Contains(err.Error(), "pool.csv:2") {
 		t.Errorf("texts as costs are told as %v", err)

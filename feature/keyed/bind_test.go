@@ -146,6 +146,15 @@ func TestMissingCells(t *testing.T) {
 			}
 		}
 	}
+	// A row to be scored that lacks a value stays at its place among those bound, behind one whose x^3 is no number.
+	_, index, _, _ := bindAll(t, clicksPlan(frame.Drop), 5, clickCells)
+	scoring := must.Value(NewBinder(clicksPlan(frame.Drop), &Features{Keys: index.Keys(index.Len())}, frame.IgnoreTargets))(t)
+	scoring.MarkLacking = true
+	run, batch := rowsOf(clickColumns(), "1,1e200,a,1.0", "0,2,b,1", "1,NA,a,1.0"), credence.Batch{}
+	must.Succeed(t, scoring.Begin(run))
+	if _, err := scoring.Bind(&batch, 0, 3, 3); err != nil || len(scoring.Faults) != 1 || !slices.Equal(scoring.Lacking, []int{1}) || !slices.Equal(scoring.From, []int{1, 2}) {
+		t.Errorf("rows %v lack a value of those from %v, faults %v, %v", scoring.Lacking, scoring.From, scoring.Faults, err)
+	}
 	_, _, faults, _ := bindAll(t, clicksPlan(""), 5, clickCells)
 	if want := `f.csv:3: column "x": the value is missing: leave such rows out with --missing drop, fill it with --missing mean or indicator, or take the column as text by hash(x)`; faults[0] != want {
 		t.Errorf("the fault reads %q, want %q", faults[0], want)

@@ -216,6 +216,24 @@ func TestGIST(t *testing.T) {
 	}
 }
 
+// TestLearnedInclusion: π ends where the candidates without prior odds of their own have it, those with such have no part in it.
+func TestLearnedInclusion(t *testing.T) {
+	s := conform.NewSelection(200, 12, 4, 0.3, 1, 0.5, false, 7)
+	s.Odds = []float64{300, 300, 300, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	p := prior.SpikeSlab{Slab: param.Hold(1), Spike: param.Hold(0.001), Odds: s.WeightOdds()}
+	e := engineOf(t, s, families[0], p, Config{})
+	f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
+	fitted := must.Value(e.Fit(context.Background(), conform.Memory{All: &s.Batch}))(t)
+	shared := 0.0
+	for _, in := range fitted.Members[0].Posterior.(*posterior.SpikeSlab).Probability[4:] {
+		shared += in
+	}
+	odds := (f.OddsA + shared) / (f.OddsB + 9 - shared)
+	if got := fitted.Members[0].Model.Prior.(prior.SpikeSlab).Inclusion.Value; f.Shared != 9 || math.Abs(math.Log(got/(1-got)/odds)) > 2*learnedTolerance {
+		t.Errorf("%.3f of %d candidates are in, and their odds are %v, not %v", shared, f.Shared, got/(1-got), odds)
+	}
+}
+
 // TestReduced: where the search is over few weights and the rows, it ends at a minimum over all weights, which a search over
 // all of them does not lower; prior odds of their own, kept columns, weighted rows and sparse columns among them.
 func TestReduced(t *testing.T) {

@@ -236,10 +236,19 @@ func TestStart(t *testing.T) {
 	if got := settingOf(likelihood.Gaussian{NoiseVariance: param.From(1e-30)}).Noise.Start; got != hyper.LeastLogNoise {
 		t.Errorf("the noise starts at %v", got)
 	}
+	s.Features = conform.Columns{Dense: 3, Intercept: true, Kept: 2}
+	kept := settingOf(likelihood.Gaussian{}).KeptBlocks[0]
 	for i := range s.Target {
 		s.Target[i] = 1
 		s.Weight = append(s.Weight, 4)
 	}
+	y := s.Target
+	if s.Target = conform.NewSelection(9, 3, 1, 0, 1, 0.5, false, 2).Target; true {
+		if got := settingOf(likelihood.Gaussian{}).KeptBlocks[0]; math.Abs(got.Start-kept.Start) > 1e-12 || math.Abs(got.Prior.Scale-kept.Prior.Scale) > 1e-12 {
+			t.Errorf("of rows of weight 4 a kept block starts at %v under %+v, of those of weight 1 at %v under %+v", got.Start, got.Prior, kept.Start, kept.Prior)
+		}
+	}
+	s.Target, s.Features = y, conform.Columns{Dense: 3, Intercept: true}
 	if got := settingOf(likelihood.Bernoulli{}).KeptMean[0]; math.Abs(got-math.Log(36.5/0.5)) > 1e-12 {
 		t.Errorf("the intercept of 36 ones has the prior mean %v", got)
 	}
