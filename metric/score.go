@@ -94,7 +94,7 @@ type Evaluation struct {
 	*ClassificationResult
 	*DevianceResult
 	*CalibrationResult
-	// CRPS is the mean continuous ranked probability score, of counts and grades the sum over whole numbers (RPS), of two classes the Brier score; of numbers it is the model's, as nlpd is, where that is calibrated.
+	// CRPS is the mean continuous ranked probability score, of counts and grades the sum over whole numbers (RPS), of two classes the Brier score; where the model is calibrated it is that of the calibrated distribution.
 	CRPS *Score `json:"crps,omitempty"`
 	// CRPSRows is how many rows of weight above 0 the CRPS is of, evenly spread, where it is not of all.
 	CRPSRows int64 `json:"crps_rows,omitempty"`

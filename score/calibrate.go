@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/calibration"
@@ -17,7 +16,9 @@ import (
 // Calibration gathers held-out rows, by which a model is calibrated.
 type Calibration struct {
 	scorer *Scorer
-	rows   []calibration.Row
+	rows   []calibration.Row // each as often as its weight says, where weights are whole
+	once   []calibration.Row // each once
+	whole  bool              // all weights so far are whole, and not too many rows
 	// Of the rows, by their weights: the sums of the targets, of their squares and of the inputs.
 	weight, target, square float64
 	inputs                 []float64
@@ -28,7 +29,7 @@ func NewCalibration(s *Scorer) (*Calibration, error) {
 	if s == nil || !s.options.Calibrating {
 		return nil, errors.New("there is no scorer that calibrates: make one by score.New with Options.Calibrating")
 	}
-	return &Calibration{scorer: s}, nil
+	return &Calibration{scorer: s, whole: true}, nil
 }
 
 // Calibrate returns the model calibrated by held-out rows with targets, see package [calibration]: rows of each value of the column by have a
@@ -52,20 +53,36 @@ func Calibrate(ctx context.Context, fitted *credence.Fitted, rows credence.Sourc
 	return c.Fitted()
 }
 
-// Add takes scored rows with targets. Rows of weight 0 are left out, and all others count once.
+// mostRepeated is the largest number of rows that weights stand for.
+const mostRepeated = 10_000_000
+
+// Add takes scored rows with targets. Rows of a whole weight count as so many rows, whose discrete targets are spread evenly over their probability.
+// Where a weight is not whole, or they stand for more than 10⁷ rows, all rows that have a weight count once.
 func (c *Calibration) Add(rows *Rows) error {
 	n, s := rows.Len(), c.scorer
-	list := make([]calibration.Row, n)
+	for i := range n {
+		w := rows.Weight(i)
+		c.whole = c.whole && w == math.Floor(w) && c.weight+w <= mostRepeated
+	}
+	once, all := make([]calibration.Row, n), make([][]calibration.Row, n)
 	rows.Each(func(i int) {
+		row := &once[i]
 		if rows.texts != nil {
-			list[i].Group = rows.texts[i]
+			row.Group = rows.texts[i]
 		}
-		if s.binary {
-			list[i].Score, _ = rows.dist.Moments(i)
-			list[i].One = rows.batch.Target[i] == 1
-			return
+		if row.One = s.binary && rows.batch.Target[i] == 1; s.binary {
+			row.Score, _ = rows.dist.Moments(i)
 		}
-		list[i].Score = rows.normalScore(i, credence.Rand(s.fitted.Recipe.Seed, credence.CalibrationDraws, uint64(rows.SourceRow(i))))
+		place := credence.Rand(s.fitted.Recipe.Seed, credence.CalibrationDraws, uint64(rows.SourceRow(i))).Float64()
+		if !s.binary {
+			row.Score = rows.normalScore(i, place)
+		}
+		for k, times := 0.0, rows.Weight(i); c.whole && k < times; k++ {
+			all[i] = append(all[i], *row)
+			if !s.binary && s.Discrete() && times > 1 {
+				all[i][len(all[i])-1].Score = rows.normalScore(i, (k+place)/times)
+			}
+		}
 	})
 	for len(c.inputs) < rows.batch.X.Cols {
 		c.inputs = append(c.inputs, 0)
@@ -80,10 +97,10 @@ func (c *Calibration) Add(rows *Rows) error {
 				return fmt.Errorf("%s: %w", rows.Place(i), err)
 			}
 		}
-		if v := list[i].Score; math.IsNaN(v) || math.IsInf(v, 0) {
+		if v := once[i].Score; math.IsNaN(v) || math.IsInf(v, 0) {
 			return rows.tooFar(i, "the probability of its target is no number")
 		}
-		c.rows = append(c.rows, list[i])
+		c.once, c.rows = append(c.once, once[i]), append(c.rows, all[i]...)
 		c.weight, c.target, c.square = c.weight+w, c.target+w*y, c.square+w*y*y
 		for j := range rows.batch.X.Cols {
 			c.inputs[j] += w * rows.batch.X.Row(i)[j]
@@ -95,9 +112,13 @@ func (c *Calibration) Add(rows *Rows) error {
 // Fitted returns the calibrated model, which shares all else with the one that was given.
 func (c *Calibration) Fitted() (*credence.Fitted, error) {
 	if c.training() {
-		return nil, fmt.Errorf("these are the %d rows that the model was fitted to, on which it is surer than on others: calibrate by rows that it has not seen, split off before the fit", len(c.rows))
+		return nil, fmt.Errorf("these are the %d rows that the model was fitted to, on which it is surer than on others: calibrate by rows that it has not seen, split off before the fit", len(c.once))
 	}
-	result, err := calibration.Fit(c.scorer.options.By, c.scorer.binary, c.rows)
+	rows := c.rows
+	if !c.whole {
+		rows = c.once
+	}
+	result, err := calibration.Fit(c.scorer.options.By, c.scorer.binary, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +133,7 @@ func (c *Calibration) training() bool {
 	f := c.scorer.fitted
 	mean := c.target / c.weight
 	variance := c.square/c.weight - mean*mean
-	if f.Report.Rows != len(c.rows) || math.Abs(mean-f.TargetMean) > 1e-9*math.Sqrt(f.TargetVariance) || math.Abs(variance-f.TargetVariance) > 1e-6*f.TargetVariance {
+	if f.Report.Rows != len(c.once) || math.Abs(mean-f.TargetMean) > 1e-9*math.Sqrt(f.TargetVariance) || math.Abs(variance-f.TargetVariance) > 1e-6*f.TargetVariance {
 		return false
 	}
 	centred := false
@@ -136,7 +157,7 @@ func (s *Scorer) Calibrated() string {
 	case c.Classes:
 		return fmt.Sprintf("probability is calibrated by %d held-out rows; mean, sd and densities are the model's", c.Rows)
 	}
-	return fmt.Sprintf("lower, upper, coverage and draws of the target are calibrated by %d held-out rows; mean, sd and densities are the model's", c.Rows)
+	return fmt.Sprintf("lower, upper, coverage, crps and draws of the target are calibrated by %d held-out rows; mean, sd and densities are the model's", c.Rows)
 }
 
 // groupOf returns the calibration of row i, which is all rows' where its group has none.
@@ -226,15 +247,14 @@ func (r *Rows) scoreAt(i int, u, y float64) float64 {
 	return sign * math.Max(farScore, farScore+sign*(y-far)/step)
 }
 
-// normalScore returns the normal score of the target of row i, at a random place in the probability of a discrete one.
-func (r *Rows) normalScore(i int, rng *rand.Rand) float64 {
+// normalScore returns the normal score of the target of row i, at a place from 0 to 1 in the probability of a discrete one.
+func (r *Rows) normalScore(i int, place float64) float64 {
 	discrete, y := r.scorer.Discrete(), r.batch.Target[i]
 	below, upTo := r.modelTransform(i, discrete)
 	if !discrete {
 		return r.scoreAt(i, upTo, y)
 	}
-	v := rng.Float64()
-	return r.scoreAt(i, below+v*(upTo-below), y-1+v)
+	return r.scoreAt(i, below+place*(upTo-below), y-1+place)
 }
 
 // placed returns the calibrated transform of the discrete target of row i at a random place in the probability that the model gives it, as rows
@@ -242,7 +262,7 @@ func (r *Rows) normalScore(i int, rng *rand.Rand) float64 {
 // that is another in some rows of the target than in others.
 func (r *Rows) placed(i int) float64 {
 	rng := credence.Rand(r.scorer.fitted.Recipe.Seed, credence.CalibrationDraws, uint64(r.SourceRow(i))|1<<40)
-	return r.scorer.fitted.Calibration.Probability(r.groupOf(i), r.normalScore(i, rng))
+	return r.scorer.fitted.Calibration.Probability(r.groupOf(i), r.normalScore(i, rng.Float64()))
 }
 
 // atScores stores in dst the quantiles of the model in row i at normal scores.
@@ -290,6 +310,49 @@ func (r *Rows) calibrated(i int, u, y float64) float64 {
 	}
 	return u
 }
+
+// calibratedCRPS is CRPS of the calibrated distribution of a target that the likelihood counts so: of whole numbers the sum, of others
+//
+//	2∫ (1{y ≤ Q(p)} − p)(Q(p) − y) dp
+//
+// over quantiles Q (Laio & Tamea 2007) in units of the column, by the midpoint rule after p = t²(3 − 2t), which is dense in the tails.
+func (r *Rows) calibratedCRPS(i int, y float64) (score float64) {
+	c, group := r.scorer.fitted.Calibration, r.groupOf(i)
+	if mean, _ := r.dist.Moments(i); mean != mean { // whose tails are the model's
+		return mean
+	}
+	var ends [2]float64
+	if r.atScores(ends[:], i, []float64{c.Score(group, 1e-7), c.Score(group, 1-1e-7)}); r.scorer.Discrete() && ends[1]-ends[0] <= mostSteps {
+		for k := math.Min(ends[0], y); k < math.Max(ends[1], y); k++ {
+			p := r.calibrated(i, math.Min(r.dist.CDF(i, k), 1), k)
+			if k >= y {
+				p = 1 - p
+			}
+			score += p * p
+		}
+		return score
+	}
+	var at, weights, scores [crpsPoints]float64
+	for j := range at {
+		t := (float64(j) + 0.5) / crpsPoints
+		at[j], weights[j] = t*t*(3-2*t), 12*t*(1-t)/crpsPoints
+		scores[j] = c.Score(group, at[j])
+	}
+	var quantiles [crpsPoints]float64
+	r.atScores(quantiles[:], i, scores[:])
+	y = r.own(y)
+	for j, q := range quantiles {
+		if q = r.own(q); y <= q {
+			score += weights[j] * (1 - at[j]) * (q - y)
+		} else {
+			score += weights[j] * at[j] * (y - q)
+		}
+	}
+	return score
+}
+
+// crpsPoints is how many quantiles a score is taken of, and mostSteps how many whole numbers are added up instead.
+const crpsPoints, mostSteps = 200, 1000
 
 // chance returns the probability of the second of two classes in row i, and the two between which a calibrated one lies.
 func (r *Rows) chance(i int) (probability, lower, upper float64) {

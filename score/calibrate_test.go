@@ -334,3 +334,59 @@ func TestCalibrateRefuses(t *testing.T) {
 		t.Error("a model of classes takes the calibration of numbers")
 	}
 }
+
+// A row of weight 2 calibrates as two rows do, in the order statistics and in the isotonic regressions; weights that are not whole are those of rows that count once.
+func TestCalibrateWeights(t *testing.T) {
+	train, held, test := drawSample(200, 1), drawSample(120, 2), drawSample(40, 3)
+	twice := sample{}
+	rng := rand.New(rand.NewPCG(4, 4))
+	weighed, halves := held, held
+	weighed.grade, halves.grade = nil, nil
+	for i := range held.x {
+		w := rng.IntN(4)
+		weighed.grade, halves.grade = append(weighed.grade, float64(w)), append(halves.grade, float64(w)/2)
+		for range w {
+			twice.x, twice.y, twice.count, twice.grade = append(twice.x, held.x[i]), append(twice.y, held.y[i]), append(twice.count, held.count[i]), append(twice.grade, 1)
+			twice.b, twice.g = append(twice.b, held.b[i]), append(twice.g, held.g[i])
+		}
+	}
+	for i := range train.grade {
+		train.grade[i] = 1
+	}
+	for _, o := range []fit.Options{{Formula: "y ~ x + weight(grade)"}, {Formula: "b ~ x + weight(grade)", Family: "bernoulli"}, {Formula: "count ~ x + weight(grade)", Family: "poisson"}} {
+		model := fitted(t, train.source(t), o)
+		predicted := func(s *sample) (list []score.Prediction, c *credence.Fitted) {
+			c = must.Value(score.Calibrate(t.Context(), model, s.source(t), ""))(t)
+			test.visit(t, c, score.Options{}, func(rows *score.Rows, i int) { list = append(list, rows.Predict(i)) })
+			return list, c
+		}
+		got, calibrated := predicted(&weighed)
+		want, repeated := predicted(&twice)
+		if calibrated.Calibration.Rows != len(twice.x) {
+			t.Errorf("%s: weights stand for %d rows, want %d", o.Formula, calibrated.Calibration.Rows, len(twice.x))
+		}
+		if o.Family != "poisson" && fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, of rows that stand twice %v", o.Formula, got[0], want[0])
+		}
+		if o.Family == "poisson" { // copies are spread evenly over the probability of their count, and not at random
+			a, b := calibrated.Calibration.Scores, repeated.Calibration.Scores
+			for k := range a {
+				if !(math.Abs(a[k]-b[k]) < 1) {
+					t.Errorf("score %d is %v, at random %v", k, a[k], b[k])
+				}
+			}
+			if distinct := len(slices.Compact(slices.Clone(a))); distinct < len(a)*9/10 {
+				t.Errorf("%d copies of counts are at %d places", len(a), distinct)
+			}
+		}
+		rows := 0
+		for _, w := range halves.grade {
+			if w > 0 {
+				rows++
+			}
+		}
+		if _, c := predicted(&halves); c.Calibration.Rows != rows {
+			t.Errorf("%s: %d rows of weights that are not whole, want %d", o.Formula, c.Calibration.Rows, rows)
+		}
+	}
+}

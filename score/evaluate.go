@@ -148,6 +148,7 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	if e.unitDeviance != nil {
 		e.deviance = &metric.Deviance{}
 	}
+	e.closed = e.closed && (fitted.Calibration == nil || fitted.Calibration.Classes)
 	e.none = e.measures
 	return e
 }

@@ -266,7 +266,7 @@ func (r *Rows) LogDensity(i int, y float64) float64 {
 
 // CRPS returns the continuous ranked probability score of the value y in row i, see [credence.Distribution.CRPS]: of two classes the Brier
 // score, of grades the sum over them (RPS), and of a target that is taken back that of its column. It is NaN where it is infinite.
-// That of numbers is the model's without calibration, as the density is.
+// Of calibrated numbers it is that of the calibrated distribution, within 1e-3 of its size.
 func (r *Rows) CRPS(i int, y float64) float64 {
 	if back := r.scorer.back; back != nil {
 		inside, _ := back.transformed(y)
@@ -289,6 +289,8 @@ func (r *Rows) crps(i int, y float64, back *original) float64 {
 		return (one - y) * (one - y)
 	case back != nil && back.heavy:
 		return math.NaN()
+	case r.scorer.fitted.Calibration != nil:
+		return r.calibratedCRPS(i, y)
 	case back != nil:
 		slope = func(y float64) float64 {
 			if slope := math.Exp(-back.expr.LogSlope(y)); slope == slope {

@@ -62,10 +62,10 @@ func TestCalibrateCommand(t *testing.T) {
 		}
 	}
 	own, calibrated := invoke(t, "", "evaluate", model, test), invoke(t, "", "evaluate", by, test)
-	if before, after := strings.SplitN(own.out, "\nwis ", 2), strings.SplitN(calibrated.out, "\nwis ", 2); before[0] != after[0] || before[1] == after[1] { // which is of quantiles, too
+	if before, after := strings.SplitN(own.out, "\ncrps ", 2), strings.SplitN(calibrated.out, "\ncrps ", 2); before[0] != after[0] || before[1] <= after[1] { // which is smaller
 		t.Errorf("%q and %q", own.out, calibrated.out)
 	}
-	const note = "note: lower, upper, coverage and draws of the target are calibrated by 900 held-out rows; mean, sd and densities are the model's"
+	const note = "note: lower, upper, coverage, crps and draws of the target are calibrated by 900 held-out rows; mean, sd and densities are the model's"
 	if !strings.Contains(calibrated.err, note) || strings.Contains(own.err, "calibrated") {
 		t.Errorf("%q, %q", own.err, calibrated.err)
 	}

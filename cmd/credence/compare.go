@@ -91,7 +91,7 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 // scores predicts every row of the data.
 func (p *program) scores(ctx context.Context, model, data string, a application, again *refits, leave bool) (*score.Scores, error) {
 	if again.asked {
-		return again.scores(ctx, p, model, []string{data}, a, func(*score.Rows) error { return nil })
+		return again.scores(ctx, p, model, []string{data}, a, nil)
 	}
 	file, err := p.apply(ctx, model, []string{data}, a)
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -50,7 +49,7 @@ pit_p       chance that a right model has transforms P(Y ≤ y) as far from unif
 calibration_slope  of the targets over the predicted means, of classes on the logit: below 1
             predictions go too far. --reliability shows means by bins of the prediction.
 
---by region adds the same for the rows of each region, by any columns of DATA.
+--by region adds the same for the rows of each region, by any columns of DATA, under --cv too.
 
 --cv 10 fits the model again, by its own recipe, to all rows of DATA but a tenth, ten
 times, and scores each row by the fit that has not seen it; --split 0.2 does so once, for
@@ -69,11 +68,8 @@ these rows are reported as warnings, each with a remedy.`,
 			if err := cmp.Or(checkBy(cmd), again.check(p, cmd, measures.LeaveOneOut)); err != nil {
 				return err
 			}
-			if again.asked && (len(by) > 0 || measures.Reliability) {
-				return misused(errors.New("--by and --reliability measure a model as it is, and --cv and --split fit again: leave the ones out or the others"))
-			}
 			if again.asked {
-				return p.evaluateRefits(cmd.Context(), args[0], args[1:], &flags, &again)
+				return p.evaluateRefits(cmd.Context(), args[0], args[1:], &flags, &again, measures, by)
 			}
 			result, err := p.evaluate(cmd.Context(), args[0], args[1:], &flags, measures, by)
 			if err != nil {
@@ -82,9 +78,7 @@ these rows are reported as warnings, each with a remedy.`,
 			if p.json {
 				return p.emit(result)
 			}
-			p.printEvaluation(result)
-			p.printReliability(result)
-			p.printGroupScores(result, by)
+			p.printEvaluation(result, by)
 			p.tellFindings(result.Warnings, result.Remarks)
 			return nil
 		},
@@ -126,13 +120,16 @@ type refitted struct {
 }
 
 // evaluateRefits scores the rows of a table by fits without them.
-func (p *program) evaluateRefits(ctx context.Context, model string, paths []string, flags *scoreFlags, again *refits) error {
+func (p *program) evaluateRefits(ctx context.Context, model string, paths []string, flags *scoreFlags, again *refits, measures apply.Measures, by []string) error {
 	fitted, err := modelfile.Load(model)
 	if err != nil {
 		return err
 	}
 	evaluation := score.NewEvaluation(fitted)
-	scores, err := again.scores(ctx, p, model, paths, application{flags: flags}, evaluation.Add)
+	if measures.Reliability {
+		evaluation.Reliability()
+	}
+	scores, err := again.scores(ctx, p, model, paths, application{flags: flags, keep: by}, evaluation)
 	if err != nil {
 		return err
 	}
@@ -147,12 +144,18 @@ func (p *program) evaluateRefits(ctx context.Context, model string, paths []stri
 	fits, over := again.of()
 	p.say("refits    %s", fits)
 	p.say("left out  nlpd %s ± %s over %s", shown("%.5g", nlpd), shown("%.2g", spread), over)
-	p.printEvaluation(result)
+	p.printEvaluation(result, by)
 	return nil
 }
 
-// printEvaluation writes the metrics for people.
-func (p *program) printEvaluation(e *metric.Evaluation) {
+// printEvaluation writes the metrics for people, of all rows and by columns.
+func (p *program) printEvaluation(e *metric.Evaluation, by []string) {
+	p.printScores(e)
+	p.printReliability(e)
+	p.printGroupScores(e, by)
+}
+
+func (p *program) printScores(e *metric.Evaluation) {
 	p.say("rows      %d", e.Rows)
 	if e.LOO != nil {
 		p.say("left out  %s%s", leftOut(e.LOO, fmt.Sprintf("nlpd %s ± %s", significant(float64(e.LOO.NLPD)), significant(float64(e.LOO.Error)))), reliability(e.LOO))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -50,8 +51,9 @@ func (r *refits) check(p *program, cmd *cobra.Command, leave bool) error {
 	return r.how.Validate()
 }
 
-// scores fits a model again without rows of the data, and returns the scores of those rows; other measures of them may be taken by also.
-func (r *refits) scores(ctx context.Context, p *program, model string, paths []string, a application, also func(*score.Rows) error) (*score.Scores, error) {
+// scores fits a model again without rows of the data, and returns the scores of those rows. An evaluation that is given takes them, too, by groups
+// of the texts of the columns that a keeps.
+func (r *refits) scores(ctx context.Context, p *program, model string, paths []string, a application, also *score.Evaluation) (*score.Scores, error) {
 	read, policy, err := a.flags.options(p)
 	if err != nil {
 		return nil, err
@@ -95,6 +97,13 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 		}
 		prepared.Beside(beside)
 	}
+	if len(a.keep) > 0 {
+		groups, err := groupsOf(ctx, table, source.Rows(), a.keep)
+		if err != nil {
+			return nil, err
+		}
+		also.By(a.keep, func(rows *score.Rows, i int) ([]string, error) { return groups[rows.SourceRow(i)], nil })
+	}
 	if r.folds == nil {
 		if r.folds, err = prepared.Folds(ctx, r.how); err != nil {
 			return nil, err
@@ -102,8 +111,10 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 	}
 	scores := score.NewScores(model, fitted)
 	err = prepared.HeldOut(ctx, r.folds, func(rows *score.Rows) error {
-		if err := also(rows); err != nil {
-			return err
+		if also != nil {
+			if err := also.Add(rows); err != nil {
+				return err
+			}
 		}
 		return scores.Add(rows)
 	})
@@ -114,6 +125,32 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 		scores.LeftOut(r.folds.GroupOf)
 	}
 	return scores, nil
+}
+
+// groupsOf returns the texts of columns in all rows of a table.
+func groupsOf(ctx context.Context, table *dataset.Table, rows int, columns []string) ([][]string, error) {
+	texts, err := table.Texts(ctx, columns)
+	if err != nil {
+		return nil, err
+	}
+	defer texts.Close()
+	groups, known := make([][]string, rows), map[string][]string{}
+	var row [][]byte
+	for i := range groups {
+		if row, err = texts.Row(row[:0], i); err != nil {
+			return nil, err
+		}
+		key := bytes.Join(row, []byte{0})
+		group, seen := known[string(key)]
+		if !seen {
+			for _, text := range row {
+				group = append(group, string(text))
+			}
+			known[string(key)] = group
+		}
+		groups[i] = group
+	}
+	return groups, nil
 }
 
 // asTrained has a table read as that of training was: the types of columns that were stated then, where none are now, and what texts mean.

@@ -289,3 +289,58 @@ func TestRefitRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestRefitsByGroups: --by and --reliability under --cv tell of each group of rows what refits by hand without them tell, whatever fold the rows are in.
+func TestRefitsByGroups(t *testing.T) {
+	regions := []string{"a", "b", "c"}
+	without, alone := map[string]string{}, map[string]string{}
+	all := "y,x,region,half\n"
+	for i := range 60 {
+		region := regions[i*7%3]
+		line := fmt.Sprintf("%.4f,%.4f,%s,%d\n", math.Sin(float64(i))+float64(i%5), math.Cos(float64(i)*1.7), region, i%2)
+		all += line
+		for _, r := range regions {
+			if r == region {
+				alone[r] += line
+			} else {
+				without[r] += line
+			}
+		}
+	}
+	const head = "y,x,region,half\n"
+	data := file(t, "all.csv", all)
+	args := []string{"--formula", "y ~ x", "--raw", "--prior", "normal(variance=1)"}
+	model := fitted(t, data, args...)
+	got := decode(t, must(t, "evaluate", model, data, "--cv", "3", "--group", "region", "--by", "region", "--reliability", "--json"))
+	groups := got["groups"].([]any)
+	if len(groups) != 3 || len(got["reliability"].(map[string]any)["bins"].([]any)) == 0 {
+		t.Fatalf("%v", got)
+	}
+	for k, r := range regions {
+		g := groups[k].(map[string]any)
+		own := decode(t, must(t, "evaluate", fitted(t, file(t, "without.csv", head+without[r]), args...), file(t, "alone.csv", head+alone[r]), "--json"))
+		for _, key := range []string{"rows", "nlpd", "rmse", "mae", "crps", "wis"} {
+			if v, want := number(t, g, key), number(t, own, key); !(math.Abs(v-want) <= 1e-9*(1+math.Abs(want))) || g["by"].(map[string]any)["region"] != r {
+				t.Errorf("%s of %v is %v, by hand %v", key, g["by"], v, want)
+			}
+		}
+	}
+	// Rows of a group lie in several folds.
+	by := decode(t, must(t, "evaluate", model, data, "--cv", "4", "--by", "half", "--json"))
+	sum := 0.0
+	for _, g := range by["groups"].([]any) {
+		sum += number(t, g.(map[string]any), "nlpd") * number(t, g.(map[string]any), "rows") / 60
+	}
+	if want := number(t, by, "nlpd"); !(math.Abs(sum-want) < 1e-12*math.Abs(want)+1e-12) {
+		t.Errorf("groups have the nlpd %v, and all rows %v", sum, want)
+	}
+	shown := must(t, "evaluate", model, data, "--cv", "3", "--by", "region", "--reliability")
+	for _, want := range []string{"refits    3 fits", "\nregion  rows  nlpd", "observed  rows"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is missing in\n%s", want, shown)
+		}
+	}
+	if o := invoke(t, "", "evaluate", model, data, "--cv", "3", "--by", "who"); o.code != exitFailed || !strings.Contains(o.err, `has no column "who"`) {
+		t.Errorf("%d, %s", o.code, o.err)
+	}
+}
