@@ -117,7 +117,7 @@ func example(t *testing.T) (*credence.Fitted, *credence.Batch) {
 	}
 	sum := &posterior.DualSum{
 		Mean: draw(d), PriorVariance: variances, Design: dual.Design, Blocks: []int{1, d - 1}, Scale: 3, DF: 6.5,
-		Pairs: []float64{1, 0.5, 0.5, 2, 0.1, 0, 0, 0.2, 3, 0.25, 0.25, 1}, Shares: []float64{0.5, -0.01}, Differences: draw(2 * d),
+		Forms: []float64{1, 0.5, 2, 3, 0.25, 1}, Shares: []float64{0.5, -0.01}, Differences: draw(2 * d),
 	}
 	evidence := -12.5
 	fitted := &credence.Fitted{

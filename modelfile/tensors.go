@@ -210,7 +210,7 @@ func (r tensorReader) floats(name string, known sizes, dimensions ...string) ([]
 	stored := r.stored(name)
 	info, found := r.Tensor(stored)
 	if !found {
-		return nil, fmt.Errorf("tensor %s is missing", stored)
+		return nil, fmt.Errorf("tensor %s is missing: where another version of credence wrote the file, fit again", stored)
 	}
 	if err := known.agree(name, dimensions, info.Shape); err != nil {
 		return nil, err

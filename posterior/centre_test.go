@@ -43,8 +43,8 @@ func TestCentre(t *testing.T) {
 			plain.Factor[i] *= 30
 		}
 		sum, _ := randomSum(t, plain, []int{1, d - 2, 1}, threePoints(3), []float64{0.5, -0.01})
-		for i := range sum.Pairs {
-			sum.Pairs[i] /= 900
+		for i := range sum.Forms {
+			sum.Forms[i] /= 900
 		}
 		phi := credence.Design{Dense: linop.NewDense(5, s.dense)}
 		phi.Sparse.Reset(s.sparse)

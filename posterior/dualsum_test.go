@@ -26,7 +26,7 @@ func randomSum(t *testing.T, from *Dual, blocks []int, points []point, shares []
 	rng := rand.New(rand.NewPCG(uint64(len(points)), uint64(len(blocks))))
 	n, d := from.Design.Dims()
 	q := &DualSum{Mean: from.Mean, Design: from.Design, Scale: from.Scale, Blocks: blocks, Shares: shares,
-		PriorVariance: make([]float64, d), Pairs: make([]float64, len(blocks)*(len(blocks)+1)/2*n*n), Differences: make([]float64, len(shares)*d)}
+		PriorVariance: make([]float64, d), Forms: make([]float64, Forms(n, blocks)), Differences: make([]float64, len(shares)*d)}
 	phi := mat.NewDense(n, d, nil)
 	for i := range n {
 		from.Design.Each(i, func(j int, v float64) { phi.Set(i, j, v) })
@@ -50,16 +50,26 @@ func randomSum(t *testing.T, from *Dual, blocks []int, points []point, shares []
 		if err := inverse.Inverse(&kernel); err != nil {
 			t.Fatal(err)
 		}
-		pair := q.Pairs
+		forms, first := q.Forms, 0
 		for b := range blocks {
+			second := first
 			for c := b; c < len(blocks); c++ {
-				for i := range n {
-					for k := range n {
-						pair[i*n+k] += at.weight * at.prior[b] * at.prior[c] * inverse.At(i, k)
+				var form mat.Dense
+				form.Product(columns(phi, first, blocks[b]).T(), &inverse, columns(phi, second, blocks[c]))
+				rows, cols := form.Dims()
+				for i := range rows {
+					from := 0
+					if b == c {
+						from = i
+					}
+					for k := from; k < cols; k++ {
+						forms[0] += at.weight * at.prior[b] * at.prior[c] * form.At(i, k)
+						forms = forms[1:]
 					}
 				}
-				pair = pair[n*n:]
+				second += blocks[c]
 			}
+			first += blocks[b]
 		}
 		reduction.Product(scaled.T(), &inverse, &scaled)
 		for i := range d {
@@ -80,6 +90,19 @@ func randomSum(t *testing.T, from *Dual, blocks []int, points []point, shares []
 	}
 	cov.ScaleSym(from.Scale*from.Scale, cov)
 	return q, cov
+}
+
+// columns are those of a block of fewer weights than rows, the identity for a larger one.
+func columns(phi *mat.Dense, first, count int) mat.Matrix {
+	n, _ := phi.Dims()
+	if count < n {
+		return phi.Slice(0, n, first, first+count)
+	}
+	ones := mat.NewDiagDense(n, nil)
+	for i := range n {
+		ones.SetDiag(i, 1)
+	}
+	return ones
 }
 
 // threePoints are a mode and two settings about it, the weight of one of which is negative.
@@ -140,7 +163,7 @@ func TestDualSumRefusals(t *testing.T) {
 		"blocks do not cover":     func(q *DualSum) { q.Blocks = []int{5} },
 		"an empty block":          func(q *DualSum) { q.Blocks = []int{0, 12} },
 		"blocks overflow":         func(q *DualSum) { q.Blocks = []int{math.MaxInt, math.MaxInt, 14} },
-		"too few pairs":           func(q *DualSum) { q.Blocks = []int{4, 8} },
+		"too few forms":           func(q *DualSum) { q.Blocks = []int{4, 8} },
 		"a share without numbers": func(q *DualSum) { q.Shares = append(q.Shares, 1) },
 		"no scale":                func(q *DualSum) { q.Scale = math.NaN() },
 		"no variance":             func(q *DualSum) { q.DF = 2 },
@@ -160,7 +183,7 @@ func TestDualSumRefusals(t *testing.T) {
 // A row with dense columns alone takes no memory.
 func TestDualSumRowTakesNoMemory(t *testing.T) {
 	const n, d = 20, 60
-	q := &DualSum{Mean: make([]float64, d), PriorVariance: make([]float64, d), Blocks: []int{1, d - 1}, Pairs: make([]float64, 3*n*n), Scale: 1}
+	q := &DualSum{Mean: make([]float64, d), PriorVariance: make([]float64, d), Blocks: []int{1, d - 1}, Forms: make([]float64, 1+n+n*(n+1)/2), Scale: 1}
 	q.Design.Dense.Reshape(n, d)
 	var phi credence.Design
 	phi.Dense.Reshape(1, d)
@@ -174,7 +197,7 @@ func TestDualSumRowTakesNoMemory(t *testing.T) {
 // BenchmarkDualSumLatent is a row of 1,000 features with 200 training rows in two blocks.
 func BenchmarkDualSumLatent(b *testing.B) {
 	const n, d, rows = 200, 1000, 256
-	q := &DualSum{Mean: make([]float64, d), PriorVariance: make([]float64, d), Blocks: []int{1, d - 1}, Pairs: make([]float64, 3*n*n), Scale: 1}
+	q := &DualSum{Mean: make([]float64, d), PriorVariance: make([]float64, d), Blocks: []int{1, d - 1}, Forms: make([]float64, 1+n+n*(n+1)/2), Scale: 1}
 	q.Design.Dense.Reshape(n, d)
 	var phi credence.Design
 	phi.Dense.Reshape(rows, d)

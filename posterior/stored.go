@@ -75,17 +75,17 @@ func (p *Dual) Validate() error {
 // Validate implements [Stored].
 func (p *DualSum) Validate() error {
 	n, d := p.Design.Dims()
-	blocks, covered := len(p.Blocks), 0
+	covered := 0
 	for b, count := range p.Blocks {
 		if count < 1 || count > d {
 			return fmt.Errorf("posterior: block %d has %d of %d weights", b+1, count, d)
 		}
 		covered += count
 	}
-	if d != len(p.Mean) || covered != d || len(p.PriorVariance) != d || len(p.Pairs) != blocks*(blocks+1)/2*n*n ||
-		n > d || len(p.Differences) != len(p.Shares)*d || !(p.Scale > 0) {
-		return fmt.Errorf("posterior: %d rows of %d columns with %d means, %d blocks of %d weights, %d prior variances, %d numbers of pairs and %d differences of %d numbers at scale %v",
-			n, d, len(p.Mean), blocks, covered, len(p.PriorVariance), len(p.Pairs), len(p.Shares), len(p.Differences), p.Scale)
+	if d != len(p.Mean) || covered != d || len(p.PriorVariance) != d || n > d || len(p.Forms) != Forms(n, p.Blocks) ||
+		len(p.Differences) != len(p.Shares)*d || !(p.Scale > 0) {
+		return fmt.Errorf("posterior: %d rows of %d columns with %d means, %d blocks of %d weights, %d prior variances, %d numbers of forms and %d differences of %d numbers at scale %v",
+			n, d, len(p.Mean), len(p.Blocks), covered, len(p.PriorVariance), len(p.Forms), len(p.Shares), len(p.Differences), p.Scale)
 	}
 	if err := checkCentre(p.Centre, &p.Design); err != nil {
 		return err

@@ -24,26 +24,27 @@ import (
 // their mean: dense columns where they lie, sparse ones, which stay sparse, in what is formed of them.
 type dual struct {
 	common
-	n       int
-	held    *problem.Held
-	design  *credence.Design // Φ, its dense columns centred
-	dense   int              // its dense columns
-	columns linop.CSR        // its sparse columns, transposed
-	roots   []float64        // √(w·precision); nil where all are 1
-	y       []float64        // targets in units
-	grams   [][]float64      // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
-	kernel  []float64        // ΦΛΦᵀ/σ², n×n upper
-	system  *gauss.Dual      // of the kernel and W
-	inverse []float64        // K⁻¹, n×n
-	alpha   []float64        // K⁻¹y
-	lambda  []float64        // prior variances
-	scales  []float64        // of the sparse columns, λ/σ²
-	project []float64        // Φᵀα
-	sums    []float64        // of the rows of K⁻¹
-	slab    []float64        // a block of rows × dense
-	part    []float64        // sums of the runs of a block, over dense columns
-	last    values
-	frozen  bool
+	n        int
+	held     *problem.Held
+	design   *credence.Design // Φ, its dense columns centred
+	dense    int              // its dense columns
+	columns  linop.CSR        // its sparse columns, transposed
+	roots    []float64        // √(w·precision); nil where all are 1
+	y        []float64        // targets in units
+	grams    [][]float64      // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
+	kernel   []float64        // ΦΛΦᵀ/σ², n×n upper
+	gramRoom [][]float64      // of grams, for the next features
+	system   *gauss.Dual      // of the kernel and W
+	inverse  []float64        // K⁻¹, n×n
+	alpha    []float64        // K⁻¹y
+	lambda   []float64        // prior variances
+	scales   []float64        // of the sparse columns, λ/σ²
+	project  []float64        // Φᵀα
+	sums     []float64        // of the rows of K⁻¹
+	slab     []float64        // a block of rows × dense
+	part     []float64        // sums of the runs of a block, over dense columns
+	last     values
+	frozen   bool
 	// What integration keeps: differences of the weights' means and their shares.
 	shares, differences []float64
 }
@@ -106,9 +107,16 @@ func (p *dual) freeze(frozen bool) {
 // setGrams forms ΦΦᵀ of every group.
 func (p *dual) setGrams() {
 	n, dense := p.n, &p.design.Dense
-	p.grams = make([][]float64, len(p.groups))
+	if p.gramRoom == nil {
+		p.gramRoom = make([][]float64, len(p.groups))
+		for k := range p.gramRoom {
+			p.gramRoom[k] = make([]float64, n*n)
+		}
+	}
+	p.grams = p.gramRoom
 	for k, g := range p.groups {
-		m := make([]float64, n*n)
+		m := p.grams[k]
+		clear(m)
 		if end := min(g.End(), p.dense); end > g.First {
 			p.ws.Pool().Syrk(n, end-g.First, 1, dense.Data[g.First:], dense.Stride, 0, m, n)
 		}
@@ -116,7 +124,6 @@ func (p *dual) setGrams() {
 			part := p.columns.Window(first-p.dense, end-first)
 			p.addPairs(m, &part, first, nil)
 		}
-		p.grams[k] = m
 	}
 }
 

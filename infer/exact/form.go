@@ -134,7 +134,7 @@ func (c *common) factored(err error, jitter float64) bool {
 // the weights, and of y in a mean row, of a mean precision, which tells the tails of predictions.
 //
 // In the n×n form weights are many, and f of the rows stands for them in the variances. The linear
-// numbers are λ_b λ_c K⁻¹ of every pair of groups, b ≤ c, then the λ of all groups and σ²; the further means
+// numbers are the forms of [posterior.DualSum], then the λ of all groups and σ²; the further means
 // are those of the weights.
 
 // moments stores mean, variance and linear numbers.
@@ -167,10 +167,10 @@ func (p *primal) integrated(mean, linear []float64, df float64) (credence.Poster
 }
 
 func (p *dual) moments(at *values, dst *hyper.Point) {
-	n, pairs := p.n, p.pairs()
+	n, forms := p.n, p.forms()
 	resize(&dst.Mean, n+1+p.d)
 	resize(&dst.Variance, n+1)
-	resize(&dst.Linear, pairs*n*n+len(p.groups)+1)
+	resize(&dst.Linear, forms+len(p.groups)+1)
 	trace := 0.0
 	for i := range n {
 		root := linop.At(p.roots, i)
@@ -186,20 +186,90 @@ func (p *dual) moments(at *values, dst *hyper.Point) {
 	dst.Mean[n], dst.Variance[n] = 0, at.noise*(p.summary.weight/p.summary.precise+trace/p.summary.precise)
 	weights := dst.Mean[n+1:]
 	p.projectTo(weights)
-	linear := dst.Linear
 	for b, g := range p.groups {
 		kernel.Scale(at.prior[b], weights[g.First:g.End()])
-		for c := b; c < len(p.groups); c++ {
-			copy(linear, p.inverse)
-			kernel.Scale(at.prior[b]*at.prior[c], linear[:n*n])
-			linear = linear[n*n:]
-		}
 	}
+	linear := p.setForms(at, dst.Linear)
 	linear[copy(linear, at.prior)] = at.noise
 }
 
-// pairs is the number of pairs of groups, each with itself among them.
-func (p *dual) pairs() int { return len(p.groups) * (len(p.groups) + 1) / 2 }
+// setForms stores the forms at these values, and returns what is behind them.
+func (p *dual) setForms(at *values, dst []float64) []float64 {
+	n := p.n
+	sides := make([]side, len(p.groups)) // of K⁻¹, which a large group sees whole
+	for b, g := range p.groups {
+		if sides[b] = (side{count: n, half: p.inverse}); g.Count < n {
+			sides[b] = p.side(g)
+		}
+	}
+	for b, left := range sides {
+		for c := b; c < len(sides); c++ {
+			right := sides[c]
+			form := right.half // n×count: K⁻¹Z_c, K⁻¹Z_b turned, or Z_bᵀK⁻¹Z_c
+			switch {
+			case left.columns != nil && right.columns != nil:
+				form = make([]float64, left.count*right.count)
+				p.ws.Pool().Gemm(true, false, left.count, right.count, n, 1, left.columns, left.count, right.half, right.count, 0, form, right.count)
+			case left.columns != nil:
+				form = make([]float64, left.count*n)
+				for i := range n {
+					for j := range left.count {
+						form[j*n+i] = left.half[i*left.count+j]
+					}
+				}
+			}
+			stored := dst[:0]
+			if b == c {
+				stored = posterior.Triangle(stored, left.count, form)
+			} else {
+				stored = append(stored, form...)
+			}
+			kernel.Scale(at.prior[b]*at.prior[c], stored)
+			dst = dst[len(stored):]
+		}
+	}
+	return dst
+}
+
+// side is what stands on one side of K⁻¹ in forms.
+type side struct {
+	count   int
+	columns []float64 // Z, n×count; nil for the identity
+	half    []float64 // K⁻¹Z
+}
+
+// side is that of a group of fewer weights than rows.
+func (p *dual) side(g problem.Group) side {
+	n := p.n
+	s := side{g.Count, make([]float64, n*g.Count), make([]float64, n*g.Count)}
+	for j := range g.Count {
+		if at := g.First + j; at < p.dense {
+			for i := range n {
+				s.columns[i*g.Count+j] = p.design.Dense.Row(i)[at]
+			}
+		} else {
+			for i, v := range p.columns.Each(at - p.dense) {
+				s.columns[i*g.Count+j] = v
+			}
+			for i := 0; p.intercept && i < n; i++ {
+				s.columns[i*g.Count+j] -= p.means[at]
+			}
+		}
+	}
+	p.ws.Pool().Gemm(false, false, n, g.Count, n, 1, p.inverse, n, s.columns, g.Count, 0, s.half, g.Count)
+	return s
+}
+
+// forms is the number of elements of all forms.
+func (p *dual) forms() int { return posterior.Forms(p.n, p.blocks()) }
+
+// blocks holds the number of weights of every group.
+func (p *dual) blocks() (counts []int) {
+	for _, g := range p.groups {
+		counts = append(counts, g.Count)
+	}
+	return counts
+}
 
 // spread keeps the difference of the weights' means.
 func (p *dual) spread(_ []float64, scale float64, difference []float64) {
@@ -208,15 +278,12 @@ func (p *dual) spread(_ []float64, scale float64, difference []float64) {
 }
 
 func (p *dual) integrated(mean, linear []float64, df float64) (credence.Posterior, bool) {
-	u, size := p.own(), p.pairs()*p.n*p.n
+	u, size := p.own(), p.forms()
 	q := &posterior.DualSum{
-		Mean: append([]float64(nil), mean[p.n+1:]...), PriorVariance: make([]float64, p.d), Pairs: append([]float64(nil), linear[:size]...),
-		Shares: p.shares, Differences: p.differences, Scale: u.Scale, Centre: u.Means, Design: p.raw(nil), DF: df,
+		Mean: append([]float64(nil), mean[p.n+1:]...), PriorVariance: make([]float64, p.d), Forms: append([]float64(nil), linear[:size]...),
+		Shares: p.shares, Differences: p.differences, Scale: u.Scale, Centre: u.Means, Design: p.raw(nil), Blocks: p.blocks(), DF: df,
 	}
 	p.shares, p.differences = nil, nil
-	for _, g := range p.groups {
-		q.Blocks = append(q.Blocks, g.Count)
-	}
 	problem.Spread(q.PriorVariance, p.groups, func(k int) float64 { return linear[size+k] })
 	u.Own(q.Mean)
 	for k := range q.Shares {
@@ -250,7 +317,7 @@ func (p *primal) tooLarge(int) string { return "" }
 
 func (p *dual) tooLarge(hypers int) string {
 	n, d := float64(p.n), float64(p.d)
-	sums := 8 * sumsOfOneShape * float64(p.pairs()) * n * n
+	sums := 8 * sumsOfOneShape * float64(p.forms())
 	switch {
 	case sums > math.Max(dualAlways, 8*dualShare*(3*n*n+n*d)):
 		return fmt.Sprintf("with fewer rows than weights, %d blocks would take %.0f MB; use fewer blocks, or more rows than weights", len(p.groups), sums/(1<<20))

@@ -198,8 +198,8 @@ func (f *few) weights(ws *credence.Workspace, of *posterior.Full) credence.Poste
 	k, d := f.lines.Rows, f.lines.Cols
 	shared := f.known[&of.Factor[0]]
 	if shared == nil {
-		shared = &posterior.DualSum{Design: f.design, Centre: f.means, Blocks: []int{d}, PriorVariance: make([]float64, d), Pairs: make([]float64, k*k), Scale: 1, DF: of.DF}
-		pairs := shared.Pairs
+		shared = &posterior.DualSum{Design: f.design, Centre: f.means, Blocks: []int{d}, PriorVariance: make([]float64, d), Scale: 1, DF: of.DF}
+		pairs := make([]float64, k*k)
 		gauss.Root(of.Factor).Covariance(ws, pairs, k)
 		kernel.Scale(-1, pairs)
 		next := 0
@@ -220,6 +220,7 @@ func (f *few) weights(ws *credence.Workspace, of *posterior.Full) credence.Poste
 				next++
 			}
 		}
+		shared.Forms = posterior.Triangle(nil, k, pairs)
 		f.known[&of.Factor[0]] = shared
 	}
 	q := *shared

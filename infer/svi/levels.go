@@ -327,8 +327,8 @@ func farthest(to, from []float64) (most float64) {
 // posterior is N(mean, V).
 func (l *levels) posterior(mean []float64) credence.Posterior {
 	size := len(l.beside)
-	q := &posterior.DualSum{Mean: append([]float64{}, mean...), PriorVariance: make([]float64, l.Dims), Blocks: []int{l.Dims}, Pairs: append([]float64{}, l.inverse...), Scale: 1}
-	kernel.Scale(-1, q.Pairs)
+	q := &posterior.DualSum{Mean: append([]float64{}, mean...), PriorVariance: make([]float64, l.Dims), Blocks: []int{l.Dims}, Forms: posterior.Triangle(nil, size, l.inverse), Scale: 1}
+	kernel.Scale(-1, q.Forms)
 	lines := linop.NewDense(size, l.Dims) // Wᵀ
 	for k, j := range l.beside {
 		lines.Row(k)[j] = 1
