@@ -103,16 +103,20 @@ type UnseenLevels interface {
 // AddUnseen adds what columns that training did not have contribute to the variance of f of the rows under a member:
 // their weights are independent draws of the prior, at what was learned of it, with mean 0.
 func (f *Fitted) AddUnseen(member int, variance []float64, rows *Batch) {
+	features, ok := f.Members[member].Model.Features.(UnseenFeatures)
+	if prior := f.UnseenPrior(member); ok && prior != nil {
+		features.AddUnseen(variance, rows, prior)
+	}
+}
+
+// UnseenPrior is what a member knows of weights of columns that training did not have; nil where it knows nothing.
+func (f *Fitted) UnseenPrior(member int) UnseenPrior {
 	m := &f.Members[member]
-	features, ok := m.Model.Features.(UnseenFeatures)
 	prior, known := m.Model.Prior.(UnseenPrior)
-	if !ok || !known {
-		return
+	if known && f.Report.Together {
+		return groupPrior{prior, m}
 	}
-	if f.Report.Together {
-		prior = groupPrior{prior, m}
-	}
-	features.AddUnseen(variance, rows, prior)
+	return prior
 }
 
 // groupPrior is a prior after a fit that selected groups of weights together: a further weight of a group is in the

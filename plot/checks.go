@@ -3,6 +3,7 @@ package plot
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -83,19 +84,65 @@ func (p *picture) check(ctx context.Context, leave bool) (*checked, error) {
 	return c, err
 }
 
-// coverage says how many targets 90 % intervals hold.
-func (c *checked) coverage() (string, error) {
+// Checked are the figures of ppc_pit, or of loo_pit where rows are left out.
+type Checked struct {
+	Rows     int     // that were looked at
+	PValue   float64 // of the test that P(Y ≤ y) is uniform
+	Coverage float64 // share of the targets in 90 % intervals
+	// Of rows that are left out: how many of them badly, and the Pareto-k̂ from which on that is so.
+	Unreliable int
+	GoodK      float64
+}
+
+// Check compares the targets of the rows with what the model predicts of them, with leave from the other rows alone.
+func Check(ctx context.Context, input Input, leave bool) (*Checked, error) {
+	if input.Scorer == nil {
+		return nil, errors.New("there is no scorer: make one by score.New")
+	}
+	p, refuse := &picture{Input: input, kind: PPCPIT}, refuseLeft
+	if !leave {
+		refuse = nil
+	}
+	if why := p.refusal(true, refuse); why != "" {
+		return nil, errors.New(why)
+	}
+	c, err := p.check(ctx, leave)
+	if err != nil {
+		return nil, err
+	}
 	result, err := c.pit.Result()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	share := result.Coverage["0.9"]
-	if held, err := c.held.Result(); err != nil {
-		return "", err
-	} else if of, is := held.Coverage["0.9"]; is {
-		share = of
+	out := &Checked{Rows: len(c.u), PValue: result.PValue, GoodK: c.goodK}
+	for _, k := range c.k {
+		if k > c.goodK {
+			out.Unreliable++
+		}
 	}
-	return fmt.Sprintf("90 %% intervals hold %.1f %% of the targets", 100*share), nil
+	out.Coverage, err = c.held90()
+	return out, err
+}
+
+// coverage says how many targets 90 % intervals hold.
+func (c *checked) coverage() (string, error) {
+	share, err := c.held90()
+	return fmt.Sprintf("90 %% intervals hold %.1f %% of the targets", 100*share), err
+}
+
+func (c *checked) held90() (float64, error) {
+	result, err := c.pit.Result()
+	if err != nil {
+		return 0, err
+	}
+	held, err := c.held.Result()
+	if err != nil {
+		return 0, err
+	}
+	if of, is := held.Coverage["0.9"]; is {
+		return of, nil
+	}
+	return result.Coverage["0.9"], nil
 }
 
 // ecdf draws the empirical distribution function of the transforms less the uniform one.

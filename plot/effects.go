@@ -306,12 +306,36 @@ func drawSlopes(ctx context.Context, p *picture) (*chart.Chart, error) {
 	return c, nil
 }
 
-func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
+// Changes returns the effects of a forest, the largest first, and by what numbers move: "a standard deviation", or "1".
+func Changes(ctx context.Context, input Input) (list []effect.Effect, moved string, err error) {
+	if input.Scorer == nil {
+		return nil, "", errors.New("there is no scorer: make one by score.New")
+	}
+	p := &picture{Input: input, kind: Forest}
+	if why := p.refusal(false, refuseColumns); why != "" {
+		return nil, "", errors.New(why)
+	}
+	options, moved, left, err := p.moves(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	result, err := p.effects(ctx, options)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, k := range largest(result.Effects) {
+		list = append(list, result.Effects[k])
+	}
+	return list, moved + left, nil
+}
+
+// moves says which columns move, how far, and which are left out.
+func (p *picture) moves(ctx context.Context) (options effect.Options, moved, left string, err error) {
 	columns, err := effect.Columns(p.Scorer, p.rows())
 	if err != nil {
-		return nil, err
+		return options, "", "", err
 	}
-	options, moved, left := effect.Options{Step: effect.SD}, "a standard deviation", ""
+	options.Step, moved = effect.SD, "a standard deviation"
 	for _, c := range columns { // of a column that does not vary, a standard deviation is no step
 		if n := len(c.Values); c.Many {
 			left += without(&c)
@@ -320,13 +344,35 @@ func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
 		}
 	}
 	if len(options.Columns) == 0 {
-		return nil, fmt.Errorf("no column of the model varies over the rows, so that none has an effect to compare%s", left)
+		return options, "", "", fmt.Errorf("no column of the model varies over the rows, so that none has an effect to compare%s", left)
+	}
+	if p.Rows == nil || p.Rows.Rows() < 2 { // columns that were not scaled have no standard deviation without rows
+		if _, err := p.effects(ctx, options); err != nil {
+			options.Step, moved = "", "1"
+		}
+	}
+	return options, moved, left, nil
+}
+
+// largest are the places of effects that are numbers, the largest first.
+func largest(effects []effect.Effect) (order []int) {
+	for k, e := range effects {
+		if e.Estimate.Defined() && e.Low.Defined() {
+			order = append(order, k)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(math.Abs(float64(effects[b].Estimate)), math.Abs(float64(effects[a].Estimate)))
+	})
+	return order
+}
+
+func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
+	options, moved, left, err := p.moves(ctx)
+	if err != nil {
+		return nil, err
 	}
 	wide, err := p.effects(ctx, options)
-	if err != nil && (p.Rows == nil || p.Rows.Rows() < 2) { // columns that were not scaled have no standard deviation without rows
-		options.Step, moved = "", "1"
-		wide, err = p.effects(ctx, options)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -335,18 +381,10 @@ func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	var order []int
-	for k, e := range wide.Effects {
-		if e.Estimate.Defined() && narrow.Effects[k].Low.Defined() {
-			order = append(order, k)
-		}
-	}
+	order := largest(wide.Effects)
 	if len(order) == 0 {
 		return nil, errors.New("no effect of a column is a number: effects tells them")
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(math.Abs(float64(wide.Effects[b].Estimate)), math.Abs(float64(wide.Effects[a].Estimate)))
-	})
 	under := fmt.Sprintf("%s; numbers move by %s", p.over(), moved) + left
 	if all := len(order); all > mostBars {
 		order = order[:mostBars]

@@ -45,6 +45,7 @@ type Input struct {
 	Interval float64  // probability of intervals; 0 means 0.9
 	All      bool     // look at all rows, and not at 10,000 evenly spread ones
 	Seed     uint64   // of draws
+	Inline   bool     // of a page that has the style of pictures itself
 	Threads  int      // 0 means every processor; the picture does not depend on it
 }
 
@@ -151,6 +152,7 @@ func Draw(ctx context.Context, w io.Writer, kind Kind, input Input) error {
 	if err != nil {
 		return err
 	}
+	picture.Inline = input.Inline
 	_, err = picture.WriteTo(w)
 	return err
 }

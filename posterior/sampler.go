@@ -1,6 +1,7 @@
 package posterior
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -55,17 +56,28 @@ func NewSampler(ws *credence.Workspace, q credence.Posterior, dense int, apart *
 			return s, nil
 		}
 	}
-	if d > MostSampled {
-		return nil, fmt.Errorf("posterior %T of %d weights has no root of their covariance, which is formed for %d at most", q, d, MostSampled)
-	}
-	joint.Marginals(s.mean, s.variance)
 	return s, s.factor(ws, dense, apart)
+}
+
+// Root returns U, upper triangular and row-major, with the covariance UᵀU of the weights of a posterior whose designs have so many dense columns.
+func Root(ws *credence.Workspace, q credence.Joint, dense int) ([]float64, error) {
+	if ws == nil || q == nil {
+		return nil, errors.New("there is no workspace or no posterior: give both")
+	}
+	d := q.Weights()
+	s := &Sampler{q: q, mean: make([]float64, d), variance: make([]float64, d)}
+	err := s.factor(ws, dense, nil)
+	return s.root, err
 }
 
 // factor stores the root of the covariance. Directions that the rows settle have a variance of 0, which rounding takes below it: the
 // diagonal is raised by as little as helps.
 func (s *Sampler) factor(ws *credence.Workspace, dense int, apart *linop.Dense) error {
 	d := len(s.mean)
+	if d > MostSampled {
+		return fmt.Errorf("posterior %T of %d weights has no root of their covariance, which is formed for %d at most", s.q, d, MostSampled)
+	}
+	s.q.Marginals(s.mean, s.variance)
 	units := &credence.Design{Dense: linop.NewDense(d, dense)}
 	units.Sparse.Reset(d - dense)
 	for j := range d {

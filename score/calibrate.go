@@ -19,9 +19,46 @@ type Calibration struct {
 	rows   []calibration.Row // each as often as its weight says, where weights are whole
 	once   []calibration.Row // each once
 	whole  bool              // all weights so far are whole, and not too many rows
-	// Of the rows, by their weights: the sums of the targets, of their squares and of the inputs.
+	sums   trainingSums
+}
+
+// trainingSums tell rows from those of training: by their weights, the sums of the targets, of their squares and of the inputs.
+type trainingSums struct {
+	rows                   int
 	weight, target, square float64
 	inputs                 []float64
+}
+
+func (c *trainingSums) add(rows *Rows, i int) {
+	w, y := rows.Weight(i), rows.batch.Target[i]
+	for len(c.inputs) < rows.batch.X.Cols {
+		c.inputs = append(c.inputs, 0)
+	}
+	c.rows, c.weight, c.target, c.square = c.rows+1, c.weight+w, c.target+w*y, c.square+w*y*y
+	for j := range rows.batch.X.Cols {
+		c.inputs[j] += w * rows.batch.X.Row(i)[j]
+	}
+}
+
+// Training reports whether the rows of a table are those that the model was fitted to, and not others of the same number.
+func Training(ctx context.Context, scorer *Scorer, rows credence.Source) (bool, error) {
+	if scorer == nil || rows == nil {
+		return false, errors.New("there is no scorer or there are no rows: give both")
+	}
+	table, err := scorer.Table(rows, RequireTargets)
+	if err != nil || table.Rows() != scorer.fitted.Report.Rows {
+		return false, err
+	}
+	var sums trainingSums
+	err = table.Each(ctx, func(rows *Rows) error {
+		for i := range rows.Len() {
+			if rows.Weight(i) > 0 {
+				sums.add(rows, i)
+			}
+		}
+		return nil
+	})
+	return err == nil && sums.training(scorer), err
 }
 
 // NewCalibration returns a calibration by no rows yet, for rows of a scorer of [Options].Calibrating.
@@ -62,7 +99,7 @@ func (c *Calibration) Add(rows *Rows) error {
 	n, s := rows.Len(), c.scorer
 	for i := range n {
 		w := rows.Weight(i)
-		c.whole = c.whole && w == math.Floor(w) && c.weight+w <= mostRepeated
+		c.whole = c.whole && w == math.Floor(w) && c.sums.weight+w <= mostRepeated
 	}
 	once, all := make([]calibration.Row, n), make([][]calibration.Row, n)
 	rows.Each(func(i int) {
@@ -84,9 +121,6 @@ func (c *Calibration) Add(rows *Rows) error {
 			}
 		}
 	})
-	for len(c.inputs) < rows.batch.X.Cols {
-		c.inputs = append(c.inputs, 0)
-	}
 	for i := range n {
 		w, y := rows.Weight(i), rows.batch.Target[i]
 		if w == 0 {
@@ -101,17 +135,14 @@ func (c *Calibration) Add(rows *Rows) error {
 			return rows.tooFar(i, "the probability of its target is no number")
 		}
 		c.once, c.rows = append(c.once, once[i]), append(c.rows, all[i]...)
-		c.weight, c.target, c.square = c.weight+w, c.target+w*y, c.square+w*y*y
-		for j := range rows.batch.X.Cols {
-			c.inputs[j] += w * rows.batch.X.Row(i)[j]
-		}
+		c.sums.add(rows, i)
 	}
 	return nil
 }
 
 // Fitted returns the calibrated model, which shares all else with the one that was given.
 func (c *Calibration) Fitted() (*credence.Fitted, error) {
-	if c.training() {
+	if c.sums.training(c.scorer) {
 		return nil, fmt.Errorf("these are the %d rows that the model was fitted to, on which it is surer than on others: calibrate by rows that it has not seen, split off before the fit", len(c.once))
 	}
 	rows := c.rows
@@ -129,23 +160,23 @@ func (c *Calibration) Fitted() (*credence.Fitted, error) {
 
 // training says whether the rows are those that the model was fitted to: by their number, the moments of their targets, and the means of the
 // columns that the fit centred, without which classes and counts of other rows might be the same.
-func (c *Calibration) training() bool {
-	f := c.scorer.fitted
+func (c *trainingSums) training(s *Scorer) bool {
+	f := s.fitted
 	mean := c.target / c.weight
 	variance := c.square/c.weight - mean*mean
-	if f.Report.Rows != len(c.once) || math.Abs(mean-f.TargetMean) > 1e-9*math.Sqrt(f.TargetVariance) || math.Abs(variance-f.TargetVariance) > 1e-6*f.TargetVariance {
+	if f.Report.Rows != c.rows || math.Abs(mean-f.TargetMean) > 1e-9*math.Sqrt(f.TargetVariance) || math.Abs(variance-f.TargetVariance) > 1e-6*f.TargetVariance {
 		return false
 	}
 	centred := false
 	for j := range c.inputs {
-		if c.scorer.frame == nil || j >= len(c.scorer.frame.Inputs) || c.scorer.frame.Inputs[j].Center == 0 {
+		if s.frame == nil || j >= len(s.frame.Inputs) || s.frame.Inputs[j].Center == 0 {
 			continue
 		}
 		if centred = true; math.Abs(c.inputs[j]) > 1e-7*c.weight {
 			return false
 		}
 	}
-	return centred || c.scorer.frame != nil && c.scorer.frame.Target != nil && c.scorer.frame.Target.Mode == frame.Numbers && !c.scorer.binary
+	return centred || s.frame != nil && s.frame.Target != nil && s.frame.Target.Mode == frame.Numbers && !s.binary
 }
 
 // Calibrated says in a line what is calibrated, "" where nothing is.

@@ -51,9 +51,9 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// report prints err as one clear line, and below it, where the error is about a
+// tellError prints err as one clear line, and below it, where the error is about a
 // place in a formula or spec, that text with a caret under the place.
-func report(w io.Writer, err error) {
+func tellError(w io.Writer, err error) {
 	var stopped interrupted
 	if errors.As(err, &stopped) {
 		fmt.Fprintf(w, "credence: interrupted: %s\n", printable(stopped.note))

@@ -25,6 +25,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"", "With `--cv` or `--split` also", "cmd/credence.comparison"},
 	{"effects", "", "effect.Result"},
 	{"plot", "", "cmd/credence.plotResult"},
+	{"report", "", "cmd/credence.reported"},
 	{"calibrate", "The fields of `calibration` of inspect, and", "cmd/credence.calibrated"},
 	{"look", "", "look.Result"},
 	{"active rank", "One field, `candidates`, the best first:", "active/rank.Row"},

@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, s streams) int {
 		err = out.err
 	}
 	if err != nil {
-		report(errs, err)
+		tellError(errs, err)
 	}
 	return exitCode(err)
 }
@@ -149,10 +149,9 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand( // in the order of the help
-		p.lookCommand(), p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.calibrateCommand(), p.plotCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
+		p.lookCommand(), p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.calibrateCommand(), p.plotCommand(), p.reportCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
 	)
 	root.AddCommand(topics()...)
-	root.AddCommand(laterCommands()...)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	commands := append(root.Commands(), root)

@@ -15,23 +15,6 @@ import (
 	"github.com/credence-ml/credence/spec"
 )
 
-// later are commands that this version does not have, with what does most of their work meanwhile.
-var later = map[string]string{
-	"report": "fit, evaluate and inspect print what there is to report",
-}
-
-// laterCommands refuse, whatever the flags.
-func laterCommands() (commands []*cobra.Command) {
-	for name, instead := range later {
-		refused := fmt.Sprintf("the command %s is not in this version: %s", name, instead)
-		commands = append(commands, &cobra.Command{
-			Use: name, Long: refused, Hidden: true, DisableFlagParsing: true,
-			RunE: func(*cobra.Command, []string) error { return misused(errors.New(refused)) },
-		})
-	}
-	return commands
-}
-
 // knownCommand refuses words that are no command, and names the nearest that is.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

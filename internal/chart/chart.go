@@ -17,7 +17,8 @@ type Chart struct {
 	Title, Under string // the title, and a line below it
 	Description  string // for those who do not see the picture
 	Panels       []Panel
-	Columns      int // panels side by side; 0 means three at most
+	Columns      int  // panels side by side; 0 means three at most
+	Inline       bool // the style is that of the page
 }
 
 // Panel is one pair of axes.
@@ -132,7 +133,10 @@ func (c *Chart) WriteTo(out io.Writer) (int64, error) {
 	height := y + float64(len(rows)*legendHeight) + edge/2
 	w.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" class="chart" font-family="system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="%d">`+"\n",
 		width, height, width, height, fontSize)
-	w.printf("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", escaped(c.Title), escaped(c.Description), dark)
+	w.printf("<title>%s</title>\n<desc>%s</desc>\n", escaped(c.Title), escaped(c.Description))
+	if !c.Inline {
+		w.printf("<style>%s</style>\n", Dark)
+	}
 	w.printf(`<rect class="paper" width="%.0f" height="%.0f" fill="#fff"/>`+"\n", width, height)
 	w.printf(`<text class="ink" x="%d" y="%d" font-size="%d" font-weight="600" fill="%s">%s</text>`+"\n", edge, edge+14, titleSize, ink, escaped(c.Title))
 	if c.Under != "" {
@@ -347,8 +351,8 @@ const (
 
 var series = []string{"#0072b2", "#d55e00", "#00805f", "#b0508c", "#5b57c4", "#8a6d00"}
 
-// dark turns a picture dark.
-var dark = func() string {
+// Dark is a style sheet that turns pictures dark.
+var Dark = func() string {
 	var css strings.Builder
 	css.WriteString("@media (prefers-color-scheme:dark){.chart .paper{fill:#15181d}.chart .ink{fill:#e8eaed}.chart .dim{fill:#a9b0b8}" +
 		".chart .grid{stroke:#2b3038}.chart .rim{stroke:#15181d}.chart .axis{stroke:#6d747d}.chart .rule,.chart .s-1{stroke:#a9b0b8}.chart .f-1{fill:#a9b0b8}.chart .s-2{stroke:#e8eaed}.chart .f-2{fill:#e8eaed}")

@@ -288,7 +288,7 @@ func TestContrast(t *testing.T) {
 		return (max(x, y) + .05) / (min(x, y) + .05)
 	}
 	css := map[string]string{}
-	for _, m := range regexp.MustCompile(`\.chart \.([\w-]+)[{,][^}]*?(#\w+)`).FindAllStringSubmatch(dark, -1) {
+	for _, m := range regexp.MustCompile(`\.chart \.([\w-]+)[{,][^}]*?(#\w+)`).FindAllStringSubmatch(Dark, -1) {
 		css[m[1]] = m[2]
 	}
 	if len(css) < 12 {

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -70,38 +71,76 @@ func (m *Mark) draw(w *svg, x, y *Axis) {
 
 func (m *Mark) line(w *svg, x, y *Axis) {
 	var path strings.Builder
-	pen := "M"
+	var run [][2]float64
+	flush := func() {
+		for k, p := range thinned(run, m.Shape == Step) {
+			switch {
+			case k == 0:
+				path.WriteString("M" + point(p))
+			case m.Shape == Step:
+				path.WriteString("H" + pixel(p[0]) + "V" + pixel(p[1]))
+			default:
+				path.WriteString("L" + point(p))
+			}
+		}
+		run = run[:0]
+	}
 	for i := range min(len(m.X), len(m.Y)) {
 		a, inX := x.at(m.X[i])
 		b, inY := y.at(m.Y[i])
 		if !inX || !inY {
-			pen = "M"
+			flush()
 			continue
 		}
-		if m.Shape == Step && pen == "L" {
-			path.WriteString("H" + pixel(a) + "V" + pixel(b))
-		} else {
-			path.WriteString(pen + pixel(a) + " " + pixel(b))
-		}
-		pen = "L"
+		run = append(run, [2]float64{a, b})
 	}
-	if path.Len() > 0 {
+	if flush(); path.Len() > 0 {
 		w.printf(`<path d="%s" %s stroke-linejoin="round"/>`+"\n", path.String(), m.stroke(m.width()))
 	}
 }
 
+// thinned leaves out points within a tenth of a pixel of the lines between those that stay, which go to the right; all stay of steps.
+func thinned(points [][2]float64, steps bool) (kept [][2]float64) {
+	if len(points) < 3 || steps {
+		return points
+	}
+	const near = .1
+	from := points[0]
+	low, high := math.Inf(-1), math.Inf(1) // slopes from there that are near all points since
+	kept = append(kept, from)
+	for i, p := range points[1:] {
+		if slope := (p[1] - from[1]) / (p[0] - from[0]); !(p[0] > from[0]) || slope < low || slope > high {
+			from, low, high = points[i], math.Inf(-1), math.Inf(1)
+			kept = append(kept, from)
+		}
+		if wide := p[0] - from[0]; wide > 0 {
+			low, high = max(low, (p[1]-near-from[1])/wide), min(high, (p[1]+near-from[1])/wide)
+		} else {
+			low, high = math.Inf(1), math.Inf(-1)
+		}
+	}
+	return append(kept, points[len(points)-1])
+}
+
+func point(p [2]float64) string { return pixel(p[0]) + " " + pixel(p[1]) }
+
 // band fills each run of numbers between Low and High.
 func (m *Mark) band(w *svg, x, y *Axis) {
 	var path strings.Builder
-	var lower []string // edge of the run, which is drawn backwards
+	var upper, lower [][2]float64 // edges of the run, of which the lower is drawn backwards
 	flush := func() {
-		for _, point := range slices.Backward(lower) {
-			path.WriteString("L" + point)
+		pen := "M"
+		for _, p := range thinned(upper, false) {
+			path.WriteString(pen + point(p))
+			pen = "L"
+		}
+		for _, p := range slices.Backward(thinned(lower, false)) {
+			path.WriteString("L" + point(p))
 		}
 		if len(lower) > 0 {
 			path.WriteString("Z")
 		}
-		lower = lower[:0]
+		upper, lower = upper[:0], lower[:0]
 	}
 	for i := range min(len(m.X), len(m.Low), len(m.High)) {
 		a, ok := x.at(m.X[i])
@@ -111,12 +150,7 @@ func (m *Mark) band(w *svg, x, y *Axis) {
 			flush()
 			continue
 		}
-		pen := "L"
-		if len(lower) == 0 {
-			pen = "M"
-		}
-		path.WriteString(pen + pixel(a) + " " + pixel(high))
-		lower = append(lower, pixel(a)+" "+pixel(low))
+		upper, lower = append(upper, [2]float64{a, high}), append(lower, [2]float64{a, low})
 	}
 	if flush(); path.Len() > 0 {
 		w.printf(`<path d="%s" %s/>`+"\n", path.String(), m.fill(.2))

@@ -50,6 +50,7 @@ var levels = []struct {
 	{"effect", 7},
 	{"plot", 8},
 	{"look", 6},
+	{"report", 9},
 	{"fit", 7},
 	{"learn", 8},
 	{"stream", 9}, // rows of files
@@ -73,6 +74,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"effect", "infer/", "effects are of fitted models"},
 	{"plot", "dataset", "rows may come from anywhere"},
 	{"look", "infer/", "a look is before any fit"},
+	{"report", "infer/", "reports are of fitted models"},
 	{"plot", "infer/", "pictures are of fitted models"},
 	{"score", "formula", "a fitted model holds what the formula meant"},
 	{"table", "frame", "rows stand before any model"},

@@ -1,0 +1,247 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/effect"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/plot"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/table"
+)
+
+// written writes a report, twice, at one thread and at three.
+func written(t *testing.T, input Input) (string, *Summary) {
+	t.Helper()
+	var page [2]bytes.Buffer
+	var summary *Summary
+	for k := range page {
+		input.Threads = 1 + 2*k
+		var err error
+		if summary, err = Write(t.Context(), &page[k], input); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(page[0].Bytes(), page[1].Bytes()) {
+		t.Error("another page at another number of threads")
+	}
+	return page[0].String(), summary
+}
+
+// scorerOf fits rows.
+func scorerOf(t *testing.T, rows credence.Source, options fit.Options) *score.Scorer {
+	t.Helper()
+	return must.Value(score.New(must.Value(fit.Table(t.Context(), rows, options))(t), score.Options{}))(t)
+}
+
+// between returns what stands between two texts.
+func between(t *testing.T, text, from, to string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, from)
+	inside, _, found := strings.Cut(rest, to)
+	if !ok || !found {
+		t.Fatalf("there is no %s…%s", from, to)
+	}
+	return inside
+}
+
+// TestPage: one file that asks for nothing, whose policy allows its own script and style alone, with every part; its figures are
+// those of evaluate, effects and the pictures.
+func TestPage(t *testing.T) {
+	train, _ := rowsOf(t, 300, 5, false)
+	test, _ := rowsOf(t, 200, 6, false)
+	scorer := scorerOf(t, train, fit.Options{Formula: "y ~ x + z + city"})
+	page, summary := written(t, Input{Models: []Model{{"houses <1>", scorer}}, Rows: test, Files: "te st.csv"})
+	policy := html.UnescapeString(between(t, page, `Content-Security-Policy" content="`, `"`))
+	for what, text := range map[string]string{"script-src": between(t, page, "<script>", "</script>"), "style-src": between(t, page, "<style>", "</style>")} {
+		sum := sha256.Sum256([]byte(text))
+		if want := what + " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+			t.Errorf("the policy %s lacks %s", policy, want)
+		}
+	}
+	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Count(page, "<style") != 1 || strings.Count(page, "<script>") != 1 {
+		t.Error("more than one style or script: ", policy)
+	}
+	if found := regexp.MustCompile(` style=|<(link|img|iframe)|src=|@import|url\(|javascript:| on[a-z]+="`).FindString(page); found != "" {
+		t.Errorf("the page has %q, which its policy forbids", found)
+	}
+	for _, address := range regexp.MustCompile(`[a-z]+://[^"' ]+`).FindAllString(page, -1) {
+		if address != "http://www.w3.org/2000/svg" {
+			t.Errorf("the page names %s", address)
+		}
+	}
+	for _, id := range []string{"trust", "predict", "effects", "checks", "weights", "commands", "numbers"} {
+		if strings.Count(page, `<section id="`+id+`"`) != 1 {
+			t.Errorf("there is no section %s", id)
+		}
+	}
+	if !strings.Contains(page, "houses &lt;1&gt;") || !strings.Contains(page, "credence effects &#39;houses &lt;1&gt;.safetensors&#39;") || strings.Index(page, `id="model-numbers"`) < strings.Index(page, "</main>") {
+		t.Error("names are not escaped or quoted, or the data block stands before the page")
+	}
+	if headings := regexp.MustCompile(`<h[1-6]`).FindAllString(page, 3); !slices.Equal(headings, []string{"<h1", "<h2", "<h3"}) {
+		t.Errorf("headings begin with %v", headings)
+	}
+	if labelled := regexp.MustCompile(`aria-labelledby="([^"]+)"`).FindAllStringSubmatch(page, -1); len(labelled) < 7 {
+		t.Errorf("%d sections have a name", len(labelled))
+	} else {
+		for _, m := range labelled {
+			if strings.Count(page, ` id="`+m[1]+`"`) != 1 {
+				t.Errorf("%s names nothing", m[0])
+			}
+		}
+	}
+	for _, kind := range []plot.Kind{plot.Forest, plot.Predictions, plot.PPCPIT, plot.Reliability, plot.PPCDist, plot.PPCStatistics, plot.Residuals, plot.PriorPosterior} {
+		if !strings.Contains(page, `aria-label="`+string(kind)+`"`) {
+			t.Errorf("there is no picture %s", kind)
+		}
+	}
+	evaluation := must.Value(score.Evaluate(t.Context(), scorer, test))(t)
+	if a, b := must.Value(json.Marshal(evaluation))(t), must.Value(json.Marshal(summary.Scores))(t); !bytes.Equal(a, b) {
+		t.Errorf("scores %s, want %s", b, a)
+	}
+	effects := must.Value(effect.Of(t.Context(), scorer, test, effect.Options{Step: effect.SD}))(t).Effects
+	for k, e := range summary.Effects {
+		if !slices.ContainsFunc(effects, func(o effect.Effect) bool {
+			return o.Contrast == e.Contrast && o.Term == e.Term && o.Estimate == e.Estimate && o.Low == e.Low
+		}) {
+			t.Errorf("effect %+v is none of effects", e)
+		}
+		if k > 0 && math.Abs(float64(e.Estimate)) > math.Abs(float64(summary.Effects[k-1].Estimate)) {
+			t.Errorf("effect %d is larger than the one before", k)
+		}
+	}
+	if top := between(t, page, `<ol class="top">`, "</ol>"); strings.Count(top, "<li>") != 3 || !strings.Contains(top, summary.Effects[0].Term) {
+		t.Errorf("the largest effects are %s", top)
+	}
+	if len(summary.Effects) != len(effects) || !summary.Form || summary.Rounded || len(page) > 300_000 {
+		t.Errorf("%d effects of %d, form %v, %d bytes", len(summary.Effects), len(effects), summary.Form, len(page))
+	}
+	var model form
+	must.Succeed(t, json.Unmarshal([]byte(between(t, page, `id="model">`, "</script>")), &model))
+	if z := model.Columns[1]; z.Name != "z" || !(*z.Low <= *z.From && *z.From < *z.To && *z.To <= *z.High) {
+		t.Errorf("columns %+v", model.Columns)
+	}
+}
+
+// TestLights: which figures are green, and that training rows are known and left out.
+func TestLights(t *testing.T) {
+	number := func(v float64) *float64 { return &v }
+	for _, c := range []struct {
+		report                   credence.Report
+		converged, approximation string
+	}{
+		{credence.Report{Engine: "exact", Status: credence.Converged}, Good, Good},
+		{credence.Report{Engine: "svi", Status: credence.IterationLimit, ParetoK: number(.3), EffectiveShare: number(.9)}, Bad, Good},
+		{credence.Report{Engine: "svi", Status: credence.Converged, ParetoK: number(1.2), EffectiveShare: number(.1)}, Good, Care},
+		{credence.Report{Engine: "gibbs", RHat: number(1.005), EffectiveDraws: number(500), Status: credence.Converged}, Good, Good},
+		{credence.Report{Engine: "gibbs", RHat: number(1.02), EffectiveDraws: number(500), Status: credence.Converged}, Care, Good},
+		{credence.Report{Engine: "gibbs", RHat: number(1.005), EffectiveDraws: number(300), Status: credence.Converged}, Care, Good},
+		{credence.Report{Engine: "gibbs", RHat: number(1.3), EffectiveDraws: number(300), Status: credence.Converged}, Bad, Good},
+		{credence.Report{Engine: "convex", SDRatio: number(.95), Status: credence.Converged}, Good, Good},
+		{credence.Report{Engine: "convex", SDRatio: number(.85), Status: credence.Converged}, Good, Care},
+		{credence.Report{Engine: "laplace", WeightCoverage: number(.7), Status: credence.Converged}, Good, Care},
+		{credence.Report{Engine: "ep", Stuck: true, Status: credence.Converged}, Bad, Unknown},
+	} {
+		a, b := converged(&c.report), approximation(&c.report)
+		if a.State != c.converged || b.State != c.approximation || (a.State != Good) != (a.Remedy != "") || (b.State != Good) != (b.Remedy != "") || a.Sign() == "" {
+			t.Errorf("%+v: %+v, %+v", c.report, a, b)
+		}
+	}
+	train, _ := rowsOf(t, 300, 7, false)
+	other, _ := rowsOf(t, 300, 8, false)
+	for _, c := range []struct {
+		options fit.Options
+		rows    credence.Source
+		state   string
+		text    string
+	}{
+		{fit.Options{Formula: "y ~ x + z + city + group"}, train, Good, "300 training rows"},
+		{fit.Options{Formula: "y ~ x + z + city + group"}, other, Good, "300 held-out rows"}, // as many, and others
+		{fit.Options{Formula: "count ~ x", Family: "poisson"}, other, Bad, "held-out"},
+		{fit.Options{Formula: "y ~ x + z + city", Engine: "lasso"}, train, Unknown, "cannot be left out"},
+	} {
+		_, summary := written(t, Input{Models: []Model{{"m", scorerOf(t, train, c.options)}}, Rows: c.rows})
+		if l := summary.Lights[2]; l.State != c.state || !strings.Contains(l.Text, c.text) {
+			t.Errorf("%s: %+v", c.options.Formula, l)
+		}
+		worst := Good
+		for _, state := range []string{Unknown, Care, Bad} {
+			if slices.ContainsFunc(summary.Lights, func(l Light) bool { return l.State == state }) {
+				worst = state
+			}
+		}
+		if summary.Verdict.State != worst {
+			t.Errorf("%s: verdict %+v of %+v", c.options.Formula, summary.Verdict, summary.Lights)
+		}
+	}
+}
+
+// TestSeveral: the comparison is that of compare, and the first model has the form.
+func TestSeveral(t *testing.T) {
+	train, _ := rowsOf(t, 200, 9, false)
+	test, _ := rowsOf(t, 100, 10, false)
+	var input Input
+	for _, formula := range []string{"y ~ x", "y ~ x + city + group"} {
+		scorer := scorerOf(t, train, fit.Options{Formula: formula})
+		scores := score.NewScores(formula, scorer.Fitted())
+		must.Succeed(t, must.Value(scorer.Table(test, score.RequireTargets))(t).Each(t.Context(), scores.Add))
+		input.Models, input.Scores = append(input.Models, Model{formula, scorer}), append(input.Scores, scores)
+	}
+	input.Rows = test
+	page, summary := written(t, input)
+	want := must.Value(score.Compare(input.Scores...))(t)
+	if summary.Compare.Models[1].Gain != want.Models[1].Gain || !strings.Contains(page, `<section id="comparison"`) || strings.Contains(between(t, page, `id="model">`, "</script>"), `"name":"city"`) {
+		t.Error("another comparison, or a form of the second model")
+	}
+}
+
+// TestRefusals: what can have no report says why, and what can have no form has a report that says so.
+func TestRefusals(t *testing.T) {
+	train, _ := rowsOf(t, 100, 11, false)
+	scorer := scorerOf(t, train, fit.Options{Formula: "y ~ x"})
+	bare := must.Value(table.New().Numbers("x", []float64{1, 2}).Source())(t)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for want, c := range map[string]struct {
+		ctx   context.Context
+		input Input
+	}{
+		"there is no scorer: make one by score.New":                         {t.Context(), Input{Rows: train}},
+		"a report compares predictions with targets: give data":             {t.Context(), Input{Models: []Model{{"m", scorer}}}},
+		"the data lack the target y, with which predictions are compared: ": {t.Context(), Input{Models: []Model{{"m", scorer}}, Rows: bare}},
+		"context canceled": {stopped, Input{Models: []Model{{"m", scorer}}, Rows: train}},
+	} {
+		var out bytes.Buffer
+		if _, err := Write(c.ctx, &out, c.input); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	numbers := make([]float64, 150)
+	for i := range numbers {
+		numbers[i] = float64(i % 7)
+	}
+	b := table.New().Numbers("y", numbers)
+	for k := range mostInputs + 1 {
+		column := slices.Clone(numbers)
+		column[k%150] = float64(k)
+		b.Numbers(fmt.Sprint("c", k), column)
+	}
+	wide := must.Value(b.Source())(t)
+	page, summary := written(t, Input{Models: []Model{{"m", scorerOf(t, wide, fit.Options{Formula: "y ~ .", Engine: "lasso"})}}, Rows: wide})
+	if summary.Form || summary.NoForm != "its 201 columns are more than 200 that a person fills in" || strings.Contains(page, `id="predict"`) || !strings.Contains(page, "credence predict predicts rows of a file") {
+		t.Errorf("form %v: %s", summary.Form, summary.NoForm)
+	}
+}
