@@ -60,25 +60,44 @@ func Load(ctx context.Context, scorer *score.Scorer, paths []string, read datase
 	if scorer == nil {
 		return nil, nil, errors.New("there is no scorer: make one by score.New")
 	}
+	needs, weight := scorer.Columns, (*frame.Expr)(nil)
+	var keys *score.Keys // of a model of stream
 	if scorer.Keyed() {
-		return nil, nil, errors.New("the model was learned online: its columns are keys, and a table has lost the texts of its rows")
+		if keys, err = scorer.Keys(targets); err != nil {
+			return nil, nil, err
+		}
+		needs = func(schema *credence.Schema, _ score.Targets) ([]string, error) { return keys.Columns(schema) }
+		read.Reading, read.KindsKnown = keys.Reading(), true
+	} else {
+		read.Schema, weight = scorer.Schema(), scorer.Frame().Weight
 	}
-	read.Schema = scorer.Schema()
 	f := &File{scorer: scorer}
 	if f.table, err = dataset.Open(ctx, paths, read); err != nil {
 		return nil, nil, err
+	}
+	if keys != nil {
+		if types, other := keys.Types(f.table.Schema(), read.Types); other { // than the files tell
+			f.table.Close()
+			read.Types = types
+			if f.table, err = dataset.Open(ctx, paths, read); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
 	defer func() {
 		if err != nil {
 			f.table.Close()
 		}
 	}()
-	columns, err := scorer.Columns(f.table.Schema(), targets)
+	if keys != nil && f.table.Schema().Label {
+		return nil, nil, f.named(errors.New("rows of numbered features have no columns to change: inspect shows the weights"))
+	}
+	columns, err := needs(f.table.Schema(), targets)
 	if err != nil {
 		return nil, nil, f.named(err)
 	}
-	if w := scorer.Frame().Weight; w != nil && f.table.Schema().Index(w.Column) >= 0 {
-		others = append([]string{w.Column}, others...)
+	if weight != nil && f.table.Schema().Index(weight.Column) >= 0 {
+		others = append([]string{weight.Column}, others...)
 	}
 	for _, name := range others {
 		if f.table.Schema().Index(name) < 0 {
@@ -89,7 +108,7 @@ func Load(ctx context.Context, scorer *score.Scorer, paths []string, read datase
 		}
 	}
 	source, err := f.table.Load(ctx, columns)
-	if err == nil {
+	if err == nil && keys == nil {
 		err = f.refuseUnseen()
 	}
 	return f.table, source, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
@@ -51,6 +52,17 @@ func (a *altered) code(column int, level string) float64 {
 		c.Levels, codes[level] = append(slices.Clip(c.Levels), level), code
 	}
 	return code
+}
+
+// text writes a value of a column that is not missing.
+func (a *altered) text(place int, v float64) string {
+	switch column := &a.schema.Columns[place]; {
+	case column.Kind == credence.Category && int(v) < len(column.Levels):
+		return column.Levels[int(v)]
+	case column.Kind == credence.Boolean:
+		return strconv.FormatBool(v != 0)
+	}
+	return number(v)
 }
 
 func (a *altered) Schema() *credence.Schema { return &a.schema }

@@ -3,7 +3,6 @@ package effect
 import (
 	"fmt"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/metric"
 )
 
@@ -36,15 +35,7 @@ func groupOf(table *altered, by []*byColumn, i int) (key string, name Group) {
 	for _, b := range by {
 		value := "missing"
 		if v := table.run.Values.Row(i)[b.place]; v == v {
-			column := &table.schema.Columns[b.place]
-			switch {
-			case column.Kind == credence.Category && int(v) < len(column.Levels):
-				value = column.Levels[int(v)]
-			case column.Kind == credence.Boolean:
-				value = fmt.Sprint(v != 0)
-			default:
-				value = number(v)
-			}
+			value = table.text(b.place, v)
 		}
 		key += value + "\x00"
 		name = append(name, Value{Column: b.name, Value: value})

@@ -41,8 +41,8 @@ const missingText = "(missing)"
 // mostLevels is the largest number of levels of a category that is compared where no column is named.
 const mostLevels = 100
 
-// columnsOf returns the columns of a model in the order of its inputs, then those of offsets.
-func columnsOf(scorer *score.Scorer, table *altered) (list []*column) {
+// columnsOf returns the columns of a model in the order of its inputs, then those of offsets. Keys is nil of models of fit.
+func columnsOf(scorer *score.Scorer, table *altered, keys *keyRows) (list []*column, err error) {
 	f, at := scorer.Frame(), map[string]*column{}
 	get := func(e *frame.Expr) *column {
 		name, _ := credence.CutText(e.Column)
@@ -51,15 +51,53 @@ func columnsOf(scorer *score.Scorer, table *altered) (list []*column) {
 			c = &column{name: name, sparse: -1, mean: math.NaN(), sd: math.NaN(), parts: true}
 			at[name], list = c, append(list, c)
 		}
-		if place := table.schema.Index(e.Column); place >= 0 && !slices.Contains(c.places, place) {
-			c.places = append(c.places, place)
-		} else if place = table.schema.Index(name); place < 0 {
+		for _, of := range []string{e.Column, name, credence.TextOf(name)} {
+			if place := table.schema.Index(of); place >= 0 && !slices.Contains(c.places, place) {
+				c.places = append(c.places, place)
+			}
+		}
+		if len(c.places) == 0 && keys == nil {
 			c.sparse = f.SparseIndex(f.SegmentWidth, name)
-		} else if !slices.Contains(c.places, place) {
-			c.places = append(c.places, place)
 		}
 		return c
 	}
+	others, offsets := []*frame.Expr(nil), []frame.Expr(nil)
+	if keys != nil {
+		if err = keys.columns(get); err != nil {
+			return nil, err
+		}
+		others, offsets = []*frame.Expr{keys.plan.Weight}, keys.plan.Offset
+	} else {
+		framed(f, get)
+		others, offsets = []*frame.Expr{f.Weight, f.Precision, f.Trials}, f.Offset
+	}
+	for _, e := range others {
+		if e != nil && e.Column != "" {
+			get(e).free = 1
+		}
+	}
+	for i := range offsets {
+		if e := &offsets[i]; e.Column != "" {
+			c := get(e)
+			if c.offset, c.free = !c.input, 0; e.Invertible() {
+				c.free = e.Invert(0)
+			}
+		}
+	}
+	groups := ":" // of terms such as (1 | g)
+	if set, ok := scorer.Fitted().Members[0].Model.Features.(credence.Covaried); ok {
+		for _, of := range set.Covariances() {
+			groups += of.Key + ":"
+		}
+	}
+	for _, c := range list {
+		c.many = c.category() && (len(c.levels) > mostLevels || strings.Contains(groups, ":"+c.name+":"))
+	}
+	return list, nil
+}
+
+// framed tells what the columns of inputs were in training.
+func framed(f *frame.Frame, get func(e *frame.Expr) *column) {
 	for i := range f.Inputs {
 		in := &f.Inputs[i]
 		if in.Indicates || in.Expr.Column == "" {
@@ -67,7 +105,7 @@ func columnsOf(scorer *score.Scorer, table *altered) (list []*column) {
 		}
 		c := get(&in.Expr)
 		c.input = true
-		c.parts = c.parts && slices.ContainsFunc(in.Expr.Steps, func(s frame.Step) bool { return s.Function.Part() })
+		c.parts = c.parts && parts(&in.Expr)
 		switch plain := len(in.Expr.Steps) == 0; {
 		case in.Kind == credence.Category && plain:
 			c.kind, c.base = credence.Category, in.Levels[int(in.Fill)]
@@ -88,30 +126,11 @@ func columnsOf(scorer *score.Scorer, table *altered) (list []*column) {
 			c.mean = in.Expr.Invert(in.Fill)
 		}
 	}
-	others := []*frame.Expr{f.Weight, f.Precision, f.Trials}
-	for _, e := range others {
-		if e != nil && e.Column != "" {
-			get(e).free = 1
-		}
-	}
-	for i := range f.Offset {
-		if e := &f.Offset[i]; e.Column != "" {
-			c := get(e)
-			if c.offset, c.free = !c.input, 0; e.Invertible() {
-				c.free = e.Invert(0)
-			}
-		}
-	}
-	groups := ":" // of terms such as (1 | g)
-	if set, ok := scorer.Fitted().Members[0].Model.Features.(credence.Covaried); ok {
-		for _, of := range set.Covariances() {
-			groups += of.Key + ":"
-		}
-	}
-	for _, c := range list {
-		c.many = c.category() && (len(c.levels) > mostLevels || strings.Contains(groups, ":"+c.name+":"))
-	}
-	return list
+}
+
+// parts says whether an expression takes a part of a date.
+func parts(e *frame.Expr) bool {
+	return slices.ContainsFunc(e.Steps, func(s frame.Step) bool { return s.Function.Part() })
 }
 
 // find returns a column of the model by its name: of its sparse segment, too, which are too many to list.

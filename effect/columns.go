@@ -23,17 +23,26 @@ func Columns(scorer *score.Scorer, rows credence.Source) (list []Column, err err
 	if scorer == nil {
 		return nil, errors.New("there is no scorer: make one by score.New")
 	}
-	f := scorer.Frame()
-	if f == nil {
-		return nil, errors.New("the model was learned online, whose columns are keys: inspect shows the weights")
+	if rows == nil && scorer.Keyed() {
+		return nil, errKeys
 	}
 	var table *altered
 	if rows == nil {
-		table = newAltered(&grid{schema: f.Schema()})
+		table = newAltered(&grid{schema: scorer.Frame().Schema()})
 	} else {
 		table = newAltered(rows)
 	}
-	for _, c := range columnsOf(scorer, table) {
+	var keys *keyRows
+	if scorer.Keyed() {
+		if keys, err = newKeyRows(scorer, table); err != nil {
+			return nil, err
+		}
+	}
+	columns, err := columnsOf(scorer, table, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range columns {
 		if !c.input || c.parts || c.sparse >= 0 {
 			continue
 		}

@@ -64,15 +64,14 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 	if err != nil {
 		return nil, err
 	}
-	f := scorer.Frame()
-	if f == nil {
-		return nil, errors.New("the model was learned online, whose columns are keys: effects are of models of fit; inspect shows the weights")
+	if scorer.Keyed() && (rows == nil || options.Balanced) {
+		return nil, errKeys
 	}
 	if rows == nil && (options.Rows || len(options.By) > 0) {
 		return nil, errors.New("--rows and --by are of the rows of data: give data")
 	}
 	given := rows != nil
-	result := &Result{What: options.What, Of: f.TargetName(), Interval: options.Interval}
+	result := &Result{What: options.What, Of: scorer.Fitted().Frame.TargetName(), Interval: options.Interval}
 	if rows == nil || options.Balanced {
 		if rows, result.Remarks, err = made(scorer, rows, &options); err != nil {
 			return nil, err
@@ -84,24 +83,19 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 		return nil, err
 	}
 	if options.Ratio && c.identity {
-		return nil, fmt.Errorf("%s may be 0 or less, so that it has no ratio: leave --ratio out for the difference", f.TargetName())
+		return nil, fmt.Errorf("%s may be 0 or less, so that it has no ratio: leave --ratio out for the difference", result.Of)
 	}
-	if r.plan, err = newPlan(f, r.table, columnsOf(scorer, r.table), &options); err != nil {
+	if err := r.bind(); err != nil {
 		return nil, err
 	}
 	result.Remarks = append(result.Remarks, r.plan.remarks...)
+	if report := &scorer.Fitted().Report; report.WeightCoverage != nil {
+		if told, _ := score.Intervals(report); !told {
+			result.Remarks = append(result.Remarks, fmt.Sprintf("intervals are too narrow: where those of the weights should hold 90 %%, they hold %.0f %%; fit and select have others", 100**report.WeightCoverage))
+		}
+	}
 	if r.by, err = byColumns(r.table, options.By); err != nil {
 		return nil, err
-	}
-	if r.bound, err = f.Bind(r.table, frame.IgnoreTargets); err != nil {
-		return nil, err
-	}
-	r.bound.MarkLacking()
-	if f.Weight != nil && r.table.schema.Index(f.Weight.Column) >= 0 {
-		weigh := &frame.Frame{Offset: []frame.Expr{*f.Weight}, Missing: f.Missing}
-		if r.weights, err = weigh.Bind(r.table, frame.IgnoreTargets); err != nil {
-			return nil, err
-		}
 	}
 	r.members = newMembers(scorer, c, options.Seed)
 	if options.Link {
@@ -127,6 +121,41 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 	}
 	err = r.summarise(result, quantities)
 	return result, err
+}
+
+var errKeys = errors.New("the model was learned online, which knows no means of its columns: give data, and leave --grid out")
+
+// bind makes a plan of the columns, and binds the table to the model.
+func (r *runner) bind() error {
+	f := r.scorer.Frame()
+	var keys *keyRows
+	if f == nil {
+		var err error
+		if keys, err = newKeyRows(r.scorer, r.table); err != nil {
+			return err
+		}
+		f, r.bound = &frame.Frame{Weight: keys.plan.Weight, Missing: keys.plan.Missing}, keys
+	}
+	columns, err := columnsOf(r.scorer, r.table, keys)
+	if err != nil {
+		return err
+	}
+	if r.plan, err = newPlan(f, r.table, columns, r.options); err != nil {
+		return err
+	}
+	if keys == nil {
+		bound, err := f.Bind(r.table, frame.IgnoreTargets)
+		if err != nil {
+			return err
+		}
+		bound.MarkLacking()
+		r.bound = bound
+	}
+	if f.Weight != nil && r.table.schema.Index(f.Weight.Column) >= 0 {
+		weigh := &frame.Frame{Offset: []frame.Expr{*f.Weight}, Missing: f.Missing}
+		r.weights, err = weigh.Bind(r.table, frame.IgnoreTargets)
+	}
+	return err
 }
 
 // quantity is a function of the weights: for each member a vector, or for each draw a value.
@@ -157,6 +186,11 @@ func (r *runner) all(ctx context.Context, c *curve) ([]*quantity, error) {
 	how := draws
 	switch rows := r.table.Rows(); {
 	case rows*r.options.Draws <= mostWork:
+		if err := r.draw(); err != nil && ordinal(r.scorer.Fitted()) {
+			return nil, err
+		} else if err != nil { // of a posterior that is too large to draw from
+			how = delta
+		}
 	case ordinal(r.scorer.Fitted()): // whose cutpoints the delta method leaves out
 		r.options.Draws = max(fewestDraws, mostWork/rows)
 	default:
@@ -387,7 +421,8 @@ func (q *quantity) tellDraws(options *Options, wide float64) {
 		mean, error = special.Quantile(sorted, 0.5), error*math.Sqrt(math.Pi/2)
 	}
 	below, _ := slices.BinarySearch(sorted, 0)
-	direction := max(float64(below), n-float64(below)) / n
+	upTo, _ := slices.BinarySearch(sorted, math.SmallestNonzeroFloat64) // exact zeros have no sign
+	direction := max(float64(below), n-float64(upTo)) / n
 	if sorted[0] == 0 && sorted[len(sorted)-1] == 0 { // nothing changes
 		direction = 0.5
 	}

@@ -27,7 +27,11 @@ func made(scorer *score.Scorer, data credence.Source, options *Options) (_ crede
 		row[j] = math.NaN() // a target, which nobody reads
 	}
 	rows := [][]float64{row}
-	for _, c := range columnsOf(scorer, from) {
+	columns, err := columnsOf(scorer, from, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range columns {
 		value := c.mean
 		if data != nil && !c.category() && c.sparse < 0 {
 			numbers, err := newAltered(data).numbers(c)

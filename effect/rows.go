@@ -41,7 +41,7 @@ type runner struct {
 	scorer  *score.Scorer
 	options *Options
 	table   *altered
-	bound   *frame.Bound
+	bound   reader
 	weights *frame.Bound // of which the offset is the weight; nil where all are 1
 	by      []*byColumn
 	ws      *credence.Workspace

@@ -2,6 +2,7 @@ package score
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -118,6 +119,23 @@ func (k *Keys) Target() string { return k.plan.Target.Column }
 
 // Reading says how the texts of training became values.
 func (k *Keys) Reading() credence.Reading { return k.plan.Reading }
+
+// Types returns the kinds that columns of a table are to be read as, those that are stated or else of training, and whether any is another than the
+// table has.
+func (k *Keys) Types(schema *credence.Schema, stated map[string]credence.Kind) (types map[string]credence.Kind, other bool) {
+	types = map[string]credence.Kind{}
+	for i := range k.plan.Inputs {
+		in := &k.plan.Inputs[i]
+		place := schema.Index(in.Expr.Column)
+		if _, is := stated[in.Expr.Column]; is || place < 0 || in.Role != keyed.AsValue || in.Unknown || len(in.Expr.Steps) > 0 {
+			continue
+		}
+		types[in.Expr.Column] = in.Kind
+		other = other || schema.Columns[place].Kind != in.Kind
+	}
+	maps.Copy(types, stated)
+	return types, other
+}
 
 // Sparse says that rows have sparse entries, as those of training had.
 func (k *Keys) Sparse() bool { return k.plan.Sparse() }

@@ -56,7 +56,7 @@ func (p *program) effectsCommand() *cobra.Command {
 x + 1, for categories from the base, the most frequent level of training, to every other
 level. Effects are averages over the rows of the data, of which only the column in question
 is replaced; without data they are of one row, with numbers at their training means and
-categories at their bases.
+categories at their bases. A model of stream needs data.
 
   --comparisons c,…   what a change of each column changes; of all columns by default
   --slopes c,…        the derivative in each number

@@ -147,6 +147,23 @@ type term struct {
 	slot  int32 // of its one input, a number; -1 is not looked up yet
 }
 
+// Knows says whether training had a level of an input, by its place in the plan. Of an input that terms have crossed alone that is not known, and
+// it is taken to have had all.
+func (b *Binder) Knows(input int, level string) bool {
+	alone := false
+	for i := range b.plan.Terms {
+		t := &b.plan.Terms[i]
+		if len(t.Inputs) > 1 || t.Inputs[0] != input {
+			continue
+		}
+		key := keyhash.Text(keyhash.Space(b.plan.Inputs[input].name()), []byte(level))
+		if alone = true; b.index.Find(keyhash.Shorten(key, t.Bits)) >= 0 {
+			return true
+		}
+	}
+	return !alone
+}
+
 // Begin takes up a run of rows. An error says which column it lacks.
 func (b *Binder) Begin(rows *table.Rows) error {
 	b.rows = rows
