@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -196,7 +197,11 @@ func (t *Table) rebuild(ctx context.Context, chosen *selection, store *rowcache.
 	}
 }
 
-// cacheChunks reads the chunks of a cache, one ahead of the consumer.
+// mostPlaces is how many consumers may go through the rows of a cache at once, each without losing its chunk to another: one a thread,
+// and one that has just gone elsewhere.
+func mostPlaces() int { return min(runtime.GOMAXPROCS(0)+1, 16) }
+
+// cacheChunks reads the chunks of a cache, for every place where rows are read one ahead of the consumer.
 type cacheChunks struct {
 	reader  *rowcache.Reader
 	order   [][]int32
@@ -204,7 +209,11 @@ type cacheChunks struct {
 	sparse  int
 	rebuild func() (*rowcache.Reader, error) // nil if that is impossible, or no help
 	rebuilt int
+	places  []*cachePlace // the last is the one that was used last
+}
 
+// cachePlace is where a consumer goes through the rows.
+type cachePlace struct {
 	current, spare chunkBuffer
 	ahead          *task.Task // fills spare, nil if none does
 }
@@ -218,15 +227,13 @@ type chunkBuffer struct {
 
 // readFrom makes s a source of the rows of a cache.
 func (s *source) readFrom(c *cacheChunks) {
-	c.current.index, c.spare.index = -1, -1
 	s.cache = c
 	s.first, s.ones = c.reader.First(), c.reader.Ones()
 	s.chunk = c.chunk
 }
 
-// fill reads chunk i.
+// fill reads chunk i. That the buffer has it its owner notes.
 func (c *cacheChunks) fill(b *chunkBuffer, i int) {
-	b.index = i
 	if b.err = c.reader.ReadBlock(&b.chunk, &b.buffer, i); b.err != nil {
 		return
 	}
@@ -242,47 +249,76 @@ func (c *cacheChunks) fill(b *chunkBuffer, i int) {
 	}
 }
 
+// settle waits for what is read ahead.
+func (p *cachePlace) settle() {
+	if p.ahead == nil {
+		return
+	}
+	if err := p.ahead.Wait(); err != nil {
+		p.spare.err = err
+	}
+	p.ahead = nil
+}
+
+// place returns where chunk i is, or is read ahead; else a further place, while there are few, or the one that was used longest ago.
+func (c *cacheChunks) place(i int) *cachePlace {
+	at := slices.IndexFunc(c.places, func(p *cachePlace) bool { return p.current.index == i || p.spare.index == i })
+	switch {
+	case at >= 0:
+	case len(c.places) < mostPlaces():
+		at = len(c.places)
+		c.places = append(c.places, &cachePlace{current: chunkBuffer{index: -1}, spare: chunkBuffer{index: -1}})
+	default:
+		at = 0
+	}
+	p := c.places[at]
+	c.places = append(slices.Delete(c.places, at, at+1), p)
+	return p
+}
+
 // chunk returns chunk i and begins to read the one that a consumer going through
 // all rows, again and again, will want next.
 func (c *cacheChunks) chunk(i int) (*credence.Chunk, error) {
-	if c.current.index == i && c.current.err == nil {
-		return &c.current.chunk, nil
+	p := c.place(i)
+	if p.current.index == i && p.current.err == nil {
+		return &p.current.chunk, nil
 	}
-	if c.ahead != nil {
-		if err := c.ahead.Wait(); err != nil {
-			c.spare.err = err
-		}
-		c.ahead = nil
-	}
-	if c.spare.index == i {
-		c.current, c.spare = c.spare, c.current
+	p.settle()
+	if p.spare.index == i {
+		p.current, p.spare = p.spare, p.current
 	} else {
-		c.fill(&c.current, i)
+		p.current.index = i
+		c.fill(&p.current, i)
 	}
-	if errors.Is(c.current.err, rowcache.ErrDamaged) && c.rebuild != nil {
+	if errors.Is(p.current.err, rowcache.ErrDamaged) && c.rebuild != nil {
 		if c.rebuilt++; c.rebuilt == maxRebuilds {
 			defer func() { c.rebuild = nil }()
 		}
 		reader, err := c.rebuild()
 		if err != nil {
-			return nil, fmt.Errorf("dataset: %w, and could not be made again: %w", c.current.err, err)
+			return nil, fmt.Errorf("dataset: %w, and could not be made again: %w", p.current.err, err)
 		}
 		if !slices.Equal(reader.First(), c.reader.First()) {
 			reader.Close()
-			return nil, fmt.Errorf("dataset: %w, and the files have changed since: start again", c.current.err)
+			return nil, fmt.Errorf("dataset: %w, and the files have changed since: start again", p.current.err)
+		}
+		for _, other := range c.places {
+			other.settle()
 		}
 		c.reader.Close()
-		c.reader = reader
-		c.spare.index = -1
-		c.fill(&c.current, i)
+		c.reader, c.places = reader, []*cachePlace{p}
+		p.spare.index = -1
+		c.fill(&p.current, i)
 	}
-	if c.current.err != nil {
-		err := fmt.Errorf("dataset: %w: delete the cache folder and start again", c.current.err)
-		c.current.index = -1
+	if p.current.err != nil {
+		err := fmt.Errorf("dataset: %w: delete the cache folder and start again", p.current.err)
+		p.current.index = -1
 		return nil, err
 	}
 	if next := (i + 1) % (len(c.reader.First()) - 1); next != i {
-		c.ahead = task.Go(func() error { c.fill(&c.spare, next); return nil })
+		// Marked before it is there, so that who wants it next waits here.
+		p.spare.index = next
+		p.ahead = task.Go(func() error { c.fill(&p.spare, next); return nil })
 	}
-	return &c.current.chunk, nil
+	return &p.current.chunk, nil
 }

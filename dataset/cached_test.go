@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -272,5 +273,40 @@ func TestMemoryStaysFlat(t *testing.T) {
 	// Blocks in flight: 6 of 256 KB of text and 1 MB of numbers; chunks: 3 of 1 MB.
 	if most-before > 16 {
 		t.Errorf("the heap grew by %.0f MB for a table of %d MB", most-before, rows*width*8/1_000_000)
+	}
+}
+
+// Two consumers that go through the rows far apart find every chunk read ahead but their first ones.
+func TestTwoPlacesOfCache(t *testing.T) {
+	path := write(t, "t.csv", randomCSV(rand.New(rand.NewPCG(1, 2)), 60000))
+	loaded, _, err := load(t, Options{CacheDir: t.TempDir(), MemoryLimit: -1}, nil, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := loaded.(*source)
+	chunks, missed := len(s.first)-1, 0
+	if chunks < 12 {
+		t.Fatalf("%d chunks are too few", chunks)
+	}
+	for i := range chunks / 2 {
+		for _, at := range []int{i, i + chunks/2} {
+			if !slices.ContainsFunc(s.cache.places, func(p *cachePlace) bool { return p.current.index == at || p.spare.index == at }) {
+				missed++
+			}
+			if c := must.Value(s.chunk(at))(t); c.First != s.first[at] {
+				t.Errorf("chunk %d begins at row %d, not %d", at, c.First, s.first[at])
+			}
+		}
+	}
+	if missed > 2 || len(s.cache.places) > 2 {
+		t.Errorf("%d of %d chunks were not read ahead, at %d places", missed, chunks, len(s.cache.places))
+	}
+	for i := range chunks { // places are bounded, and a chunk is the right one wherever it was
+		if at := i * 7 % chunks; must.Value(s.chunk(at))(t).First != s.first[at] {
+			t.Errorf("chunk %d is another", at)
+		}
+	}
+	if len(s.cache.places) > mostPlaces() {
+		t.Errorf("%d places are held", len(s.cache.places))
 	}
 }
