@@ -1,6 +1,8 @@
 package criticism
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -101,6 +103,76 @@ func (t *Targets) Add(values []float64) {
 			t.tens++
 		}
 	}
+}
+
+// Merge adds the targets of the rows behind.
+func (t *Targets) Merge(later *Targets) {
+	if later.rows == 0 {
+		return
+	}
+	if t.rows == 0 {
+		*t = *later
+		t.few, t.counts, t.every = slices.Clone(later.few), slices.Clone(later.counts), slices.Clone(later.every)
+		return
+	}
+	every, stride := later.every, later.stride
+	for thin := func(values []float64) (some []float64) {
+		for i := 0; i < len(values); i += 2 {
+			some = append(some, values[i])
+		}
+		return some
+	}; t.stride != stride || len(t.every)+len(every) >= 2*lookedAt; {
+		if t.stride <= stride {
+			t.every, t.stride = thin(t.every), 2*t.stride
+		}
+		if stride < t.stride {
+			every, stride = thin(every), 2*stride
+		}
+	}
+	t.every = append(t.every, every...)
+	for _, v := range later.few {
+		if len(t.few) < 3 && !slices.Contains(t.few, v) {
+			t.few = append(t.few, v)
+		}
+	}
+	for v, count := range later.counts {
+		t.counts[v] += count
+	}
+	total := float64(t.rows + later.rows)
+	gap := later.mean - t.mean
+	t.mean += gap * (float64(later.rows) / total)
+	t.squares += later.squares + gap*gap*(float64(t.rows)*(float64(later.rows)/total))
+	t.rows, t.broken, t.inside, t.tens = t.rows+later.rows, t.broken+later.broken, t.inside+later.inside, t.tens+later.tens
+	t.low, t.high = min(t.low, later.low), max(t.high, later.high)
+}
+
+// targetsJSON is the file form of targets.
+type targetsJSON struct {
+	Rows, Broken, Inside, Tens, Stride int
+	Low, High, Mean, Squares           float64
+	Few, Every                         []float64
+	Counts                             []int
+}
+
+// MarshalJSON writes what was seen.
+func (t *Targets) MarshalJSON() ([]byte, error) {
+	if t.rows == 0 { // whose ends are infinite
+		return []byte("{}"), nil
+	}
+	return json.Marshal(targetsJSON{t.rows, t.broken, t.inside, t.tens, t.stride, t.low, t.high, t.mean, t.squares, t.few, t.every, t.counts})
+}
+
+// UnmarshalJSON reads what was seen.
+func (t *Targets) UnmarshalJSON(text []byte) error {
+	var s targetsJSON
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("criticism: the targets cannot be read: %w", err)
+	}
+	if s.Rows > 0 && (len(s.Counts) != counted || s.Stride < 1 || s.Stride&(s.Stride-1) != 0 || len(s.Few) > 3) {
+		return errors.New("criticism: the targets are damaged")
+	}
+	*t = Targets{s.Rows, s.Low, s.High, s.Broken, s.Inside, s.Few, s.Counts, s.Tens, s.Mean, s.Squares, s.Every, s.Stride}
+	return nil
 }
 
 // Look says which family the values look like that are not taken for measurements: nil where there is nothing to

@@ -175,18 +175,35 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	return s, nil
 }
 
+// limitOf is how many rows are looked at of a posterior with a covariance of so many weights.
+func limitOf(weights float64) int {
+	if weights*weights*Rows > mostWork {
+		return max(int(mostWork/(weights*weights)), credence.BlockRows)
+	}
+	return Rows
+}
+
+// Places returns which of so many rows [Of] reads under a posterior with a covariance of so many weights, in their order: the first block and those
+// that are looked at.
+func Places(rows, weights int) []int {
+	places := problem.Evenly(rows, limitOf(float64(weights)), run)
+	for i := range min(rows, credence.BlockRows) {
+		places = append(places, i)
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
 // read reads the rows and what the model says of them.
 func (s *sample) read(ctx context.Context, lik family, fitted *credence.Fitted, data credence.Data) error {
-	limit, d := Rows, 0.0
+	d := 0.0
 	switch q := fitted.Members[0].Posterior.(type) {
 	case *posterior.Full, *posterior.Dual, *posterior.DualSum:
 		d = float64(q.Weights())
 	case *posterior.Arrow:
 		d = float64(q.Dense)
 	}
-	if d*d*Rows > mostWork {
-		limit = max(int(mostWork/(d*d)), credence.BlockRows)
-	}
+	limit := limitOf(d)
 	all, err := problem.Open("criticism", credence.Model{Likelihood: lik}, data, problem.AllRoles)
 	if err != nil {
 		return err

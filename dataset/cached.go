@@ -148,7 +148,7 @@ func (t *Table) cached(ctx context.Context, chosen *selection, store *rowcache.S
 			t.notes = append(t.notes, n)
 		}
 	}
-	s := &source{schema: stored.Schema, places: stored.Places, unseen: chosen.unseen, words: t.words, names: t.Files()}
+	s := &source{schema: stored.Schema, places: stored.Places, unseen: chosen.unseen, words: t.Words, names: t.Files()}
 	s.readFrom(&cacheChunks{reader: reader, order: stored.Order, shift: stored.Shift, sparse: stored.Schema.Sparse, rebuild: t.rebuild(ctx, chosen, store, key)})
 	return s
 }

@@ -131,8 +131,8 @@ func (t *Table) checkTypes() error {
 	return nil
 }
 
-// words returns the texts of a boolean column, for false and for true, or nil.
-func (t *Table) words(column string) []string {
+// Words returns the texts of a boolean column, for false and for true, or nil.
+func (t *Table) Words(column string) []string {
 	if i, known := t.index[column]; known {
 		return t.columns[i].words
 	}

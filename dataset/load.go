@@ -84,7 +84,7 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 	if err != nil {
 		return nil, t.allOffending(ctx, chosen, err)
 	}
-	s := &source{places: t.outcome.places, unseen: chosen.unseen, words: t.words, names: t.Files()}
+	s := &source{places: t.outcome.places, unseen: chosen.unseen, words: t.Words, names: t.Files()}
 	s.schema, s.shift = t.finalSchema(chosen)
 	if writer == nil {
 		s.hold(chunks, t.order())

@@ -294,16 +294,28 @@ func (t *Table) concludeSample(seen *sample) error {
 	return nil
 }
 
+// ErrNoRows is what errors.Is finds in the error of a table without rows.
+var ErrNoRows = errors.New("no rows")
+
+// noRowsError is the error of a table without rows.
+type noRowsError struct{ fault *text.Error }
+
+func (noRowsError) Is(target error) bool { return target == ErrNoRows }
+
+func (e noRowsError) Error() string { return e.fault.Error() }
+
+func (e noRowsError) Unwrap() error { return e.fault }
+
 func (t *Table) noRows() error {
 	if t.format != formatCSV {
-		return &text.Error{File: t.inputs[0].name, What: "there are no rows: was the file written completely?"}
+		return noRowsError{&text.Error{File: t.inputs[0].name, What: "there are no rows: was the file written completely?"}}
 	}
 	names := make([]string, len(t.schema.Columns))
 	for i := range names {
 		names[i] = t.schema.Columns[i].Name
 	}
-	return &text.Error{File: t.inputs[0].name, What: fmt.Sprintf("there is no row below the header, the line %s: was the file written completely?",
-		cell.Quote(strings.Join(names, string(rune(t.parser(t.inputs[0]).Delimiter)))))}
+	return noRowsError{&text.Error{File: t.inputs[0].name, What: fmt.Sprintf("there is no row below the header, the line %s: was the file written completely?",
+		cell.Quote(strings.Join(names, string(rune(t.parser(t.inputs[0]).Delimiter)))))}}
 }
 
 // columnOrder returns, for every field of a file, its column in the schema, -1 for one without a name.

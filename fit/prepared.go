@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -42,6 +43,7 @@ type Prepared struct {
 	// products are what the rows stand for, nil for rows of their own, and term is the one of the formula by which they do.
 	products *table.Products
 	term     string
+	sums     *exact.Sums // over the rows, of which data has only some; nil for rows that are there
 }
 
 // formula is the one that was asked for, spelled out.
@@ -61,44 +63,50 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 	if p.frame, err = frame.Fit(ctx, &p.plan.Frame, rows, j.family.Options(j.frame)); err != nil {
 		return nil, err
 	}
-	family, err := j.family.Likelihood(p.frame)
-	if err != nil {
-		return nil, err
-	}
 	if p.data, err = p.frame.Bind(rows, frame.RequireTargets); err != nil {
 		return nil, err
 	}
 	if p.looks, err = p.look(ctx); err != nil {
 		return nil, err
 	}
-	if p.drawn, err = p.plan.Frequencies(p.frame, p.data); err != nil {
-		return nil, err
-	}
-	features, err := p.plan.Features(p.frame, p.data, j.options.Seed, p.drawn)
+	return p, p.assemble(p.data)
+}
+
+// assemble makes the model of the frame and the engine. Features may look at the rows, which are nil where they lie elsewhere.
+func (p *Prepared) assemble(all credence.Data) error {
+	j, rows := p.job, p.frame.Rows
+	family, err := j.family.Likelihood(p.frame)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if p.drawn, err = p.plan.Frequencies(p.frame, all); err != nil {
+		return err
+	}
+	features, err := p.plan.Features(p.frame, all, j.options.Seed, p.drawn)
+	if err != nil {
+		return err
 	}
 	p.model = credence.Model{Features: features, Likelihood: family}
 	if p.model.Prior, err = withOdds(j.prior, features, j.options.PriorOdds); err != nil {
-		return nil, err
+		return err
 	}
-	entry, call, why, err := j.engine.choose(p.model, p.data.Rows())
+	entry, call, why, err := j.engine.choose(p.model, rows)
 	if err == nil && j.engine.entry == nil && entry.diagonal(call) && p.takeFewer() {
-		entry, call, why, err = j.engine.choose(p.model, p.data.Rows())
+		entry, call, why, err = j.engine.choose(p.model, rows)
 	}
 	if err == nil && j.like != nil {
 		err = p.liken(j.like)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if c := credence.Covariances(features); len(c) > 0 && (entry.Groups == nil || !entry.Groups(call)) {
-		return nil, fmt.Errorf("the model has %d weights, %d of them of the %d levels of %s, too many for the engines that fit effects of groups: write onehot(…) in its place, or state --engine 'svi(covariance=full)' if memory and time allow",
+		return fmt.Errorf("the model has %d weights, %d of them of the %d levels of %s, too many for the engines that fit effects of groups: write onehot(…) in its place, or state --engine 'svi(covariance=full)' if memory and time allow",
 			features.Weights(), c[0].Levels*len(c[0].Columns), c[0].Levels, features.Blocks()[c[0].Block].Name)
 	}
 	rest, _ := problem.Rest(features, p.model.Prior)
-	if err := refuseSize(entry, call, j.prior, p.data.Rows(), features.Weights(), rest, j.memory()); err != nil {
-		return nil, err
+	if err := refuseSize(entry, call, j.prior, rows, features.Weights(), rest, j.memory()); err != nil {
+		return err
 	}
 	p.entry, p.why, p.call = entry, why, call.String()
 	o := &j.options
@@ -112,7 +120,7 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 		}
 	}
 	p.maker = maker
-	return p, err
+	return err
 }
 
 // Model returns the model, and Data its rows, for programs that fit parts of them.
@@ -177,6 +185,10 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		fitted.Report.Rows = p.products.Rows()
 		return fitted, nil
 	}
+	if p.lacking() {
+		fitted.Report.Remarks = append(fitted.Report.Remarks, "no row was looked at, for none was carried beside the sums: nothing is said of outliers, groups, bends and tails")
+		return fitted, nil
+	}
 	outside := p.outside
 	if outside == nil {
 		outside = p.rows
@@ -192,20 +204,38 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 
 // once fits the model to the data, and gives the fit what prediction needs.
 func (p *Prepared) once(ctx context.Context) (*credence.Fitted, error) {
-	fitted, err := p.engine.Fit(ctx, p.data)
+	fitted, err := p.fitRows(ctx)
 	if err == nil {
 		fitted, err = p.double(ctx, fitted)
 	}
 	if err == nil {
 		fitted, err = p.widen(ctx, fitted)
 	}
-	if err == nil {
+	if err == nil && !p.lacking() {
 		err = p.checkFinite(fitted)
 	}
 	if err == nil {
 		fitted.Frame, fitted.TargetMean, fitted.TargetVariance = p.frame, p.frame.Target.Mean, p.frame.Target.Variance
 	}
 	return fitted, err
+}
+
+// lacking says that there are sums and no rows at all.
+func (p *Prepared) lacking() bool {
+	carried, ok := p.data.(interface{ Lacking() bool })
+	return ok && carried.Lacking()
+}
+
+// fitRows fits the model to its rows, or to their sums.
+func (p *Prepared) fitRows(ctx context.Context) (*credence.Fitted, error) {
+	if p.sums == nil {
+		return p.engine.Fit(ctx, p.data)
+	}
+	engine, err := p.Apart()
+	if err != nil {
+		return nil, err
+	}
+	return engine.FitSums(ctx, p.sums)
 }
 
 // priorText states the prior, "" where the engine takes none.

@@ -342,3 +342,63 @@ func (c *Census) countTarget(t *tally) error {
 	}
 	return nil
 }
+
+// Rows returns how many rows were added, and how many more were left out for a missing value.
+func (c *Census) Rows() (kept, dropped int, err error) {
+	if err := c.flush(); err != nil {
+		return 0, 0, err
+	}
+	for _, n := range c.nodes {
+		kept, dropped = kept+n.Sum.Rows, dropped+n.Sum.Dropped
+	}
+	return kept, dropped, nil
+}
+
+// Left returns how many rounds there are behind the present one.
+func (c *Census) Left() (rounds int) {
+	for _, e := range c.frame.expressions(true) {
+		learned := 0
+		if e != nil && e.Column != "" {
+			for at := range e.Steps {
+				if e.Steps[at].Function.learned() {
+					learned++
+				}
+			}
+		}
+		rounds = max(rounds, learned)
+	}
+	return rounds - c.round
+}
+
+// First reads the first rows of the source, up to count of them, that the model does not leave out for a missing value, and says which they are.
+func (c *Census) First(source credence.Source, count int) (rows []int, all *credence.Chunk, err error) {
+	if c.reader == nil || source == nil {
+		return nil, nil, errors.New("frame: rows are read by a census that is made for the table: give the source that it counts")
+	}
+	var chunk credence.Chunk
+	all = new(credence.Chunk)
+	resetChunk(all, 0, source.Schema())
+	var marks []bool
+	var column []float64
+	for first, n := range credence.Blocks(source.Rows()) {
+		if err := source.Read(&chunk, first, n); err != nil {
+			return nil, nil, err
+		}
+		marks, column = resize(marks, n), resize(column, n)
+		clear(marks)
+		if drops := c.frame.drops(); drops != nil {
+			c.reader.show(&chunk)
+			c.reader.lacking(marks, column, drops)
+		}
+		for i := range n {
+			if len(rows) == count {
+				return rows, all, nil
+			}
+			if !marks[i] {
+				appendRow(all, &chunk, i)
+				rows = append(rows, first+i)
+			}
+		}
+	}
+	return rows, all, nil
+}

@@ -104,7 +104,7 @@ func TestExitCodesAndMessages(t *testing.T) {
 		// What can be decided without opening the data is misuse, even where the file is missing.
 		{"no data", exitMisuse, "fit takes data: write credence fit DATA...", []string{"fit"}},
 		{"unknown flag", exitMisuse, "unknown flag: --formla: did you mean --formula?", []string{"fit", "gone.csv", "--formla", "y ~ x"}},
-		{"flag of another command", exitMisuse, "--family is one of fit, select, not of stream", []string{"stream", "gone.csv", "--family", "gaussian"}},
+		{"flag of another command", exitMisuse, "--family is one of fit, job, select, not of stream", []string{"stream", "gone.csv", "--family", "gaussian"}},
 		{"flag behind one dash", exitMisuse, "unknown flag: -target: did you mean --target?", []string{"fit", "gone.csv", "-target", "y"}},
 		{"option of an engine as a flag", exitMisuse, "write --engine 'exact(hyper=…)'", []string{"fit", "gone.csv", "--hyper", "ml"}},
 		{"option of a learner as a flag", exitMisuse, "write --engine 'sep(passes=…)'", []string{"stream", "gone.csv", "--passes", "2"}},

@@ -18,6 +18,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitMisuse      = 2 // what can be decided without opening the data
+	exitAgain       = 3 // merge has a job that asks another round
 	exitInterrupted = 130
 )
 
@@ -47,6 +48,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.Is(err, fit.ErrMisuse):
 		return exitMisuse
+	case errors.As(err, new(again)):
+		return exitAgain
 	}
 	return exitFailed
 }
@@ -61,6 +64,9 @@ func tellError(w io.Writer, err error) {
 	}
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(w, "credence: interrupted; nothing was changed")
+		return
+	}
+	if asks := new(again); errors.As(err, asks) && asks.error == nil { // which was told
 		return
 	}
 	message := err.Error()
@@ -81,7 +87,7 @@ func tellError(w io.Writer, err error) {
 // packages are those beside engines whose errors begin with their name, which tells users nothing.
 var packages = []string{"active", "arrow", "atomicfile", "calibration", "checkpoint", "credence", "criticism", "dataset", "effect", "feature", "fit", "formula", "frame", "hyper", "keyed", "learn",
 	"likelihood", "look", "metric", "modelfile", "online", "plot", "posterior", "predict", "prior", "rowcache", "safetensors", "score",
-	"selection", "spec", "stream", "table", "text"}
+	"selection", "shards", "spec", "stream", "table", "text"}
 
 // withoutPackage takes the names of packages and engines off the beginning of a message: what is left begins with
 // the file and the line, where there is one.

@@ -128,9 +128,6 @@ func (p *program) openColumns(ctx context.Context, job *fit.Job, paths []string,
 	return nil, nil, err
 }
 
-// mostBeside is the number of rows up to which columns outside the formula are read for the criticism.
-const mostBeside = 20000
-
 // runJob does what is to be done with the model and the files, telling how they and the model were understood.
 func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read dataset.Options, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
 	table, source, err := p.openColumns(ctx, job, paths, read)
@@ -153,7 +150,7 @@ func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read
 	if err != nil {
 		return nil, err
 	}
-	if source.Rows() <= mostBeside {
+	if source.Rows() <= fit.MostBeside {
 		outside, err := job.Outside(table.Schema())
 		if err != nil {
 			return nil, err

@@ -28,6 +28,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"report", "", "cmd/credence.reported"},
 	{"calibrate", "The fields of `calibration` of inspect, and", "cmd/credence.calibrated"},
 	{"look", "", "look.Result"},
+	{"job and merge", "Where a round is to be answered; merge with a model has the fields of fit:", "cmd/credence.asked"},
 	{"active rank", "One field, `candidates`, the best first:", "active/rank.Row"},
 	{"active simulate", "", "active.Simulation"},
 	{"version", "", "cmd/credence.build"},

@@ -62,6 +62,11 @@ func (c *commandLine) run() error {
 			return err
 		}
 		return c.predict(model)
+	case "merge":
+		if err := c.merged(model); err != nil {
+			return err
+		}
+		return c.predict(model)
 	case "active simulate":
 		return c.tell("", c.data(rowsName, j.Rows), append([]string{"active", "simulate", "DATA"}, c.options()...))
 	}
@@ -115,6 +120,24 @@ func (c *commandLine) fitted(model string) error {
 	}
 	_, err := c.invoke(c.data(rowsName, c.job.Rows), append([]string{command, "DATA", "-o", model}, c.options()...))
 	return err
+}
+
+// merged fits the rows of the job as a file that lies elsewhere.
+func (c *commandLine) merged(model string) error {
+	job, part := filepath.Join(c.folder, "job"), filepath.Join(c.folder, "part")
+	if _, err := c.invoke(c.data(rowsName, c.job.Rows), append([]string{"job", "DATA", "-o", job}, c.options()...)); err != nil {
+		return err
+	}
+	for {
+		if _, err := c.invoke(source{}, append([]string{"partial", job, "0", "-o", part}, c.running()...)); err != nil {
+			return err
+		}
+		args := append([]string{"merge", job, part, "-o", model}, c.running()...)
+		args = slices.Delete(args, len(args)-2, len(args)) // --cache
+		if err := c.tell("", source{}, args); err == nil || err.Error() != "" {
+			return err
+		}
+	}
 }
 
 // source is where a command has its rows from.
@@ -546,6 +569,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "calibrate", Job: job("calibrate", "y", "gaussian", "normal", exact)},
 		{Name: "effects", Job: job("effects", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
 		{Name: "effects by draws", Job: job("effects", "count", "poisson", "normal", svi, "--slopes", "x", "--by", "city")},
+		{Name: "merge", Job: job("merge", "y", "gaussian", "normal", exact)},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
 		{Name: "compare by refits", Job: job("compare", "y", "gaussian", "normal", exact, "--cv", "3", "--group", "city")},
 		{Name: "stream", Job: job("stream", "b", "", "", "", "--report", "50")},
@@ -582,6 +606,8 @@ func commandSubjects() []relation.Subject {
 			j.Options.Formula = "y ~ x + z + (1 | city)"
 		case "select":
 			j.Options.Formula += " + u"
+		case "merge":
+			s.Not = []string{"rows of a pipe"} // which lies nowhere else
 		case "calibrate":
 			j.Probe = relation.Data(60, 4)
 			s.Not = []string{"row alone", "place of a scored row"} // which are few to calibrate by, or others

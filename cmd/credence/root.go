@@ -108,11 +108,13 @@ Start with:
     credence evaluate m.safetensors test.csv
     credence inspect m.safetensors --top 10
     credence plot m.safetensors test.csv --kind ppc_pit -o calibration.svg
+    credence job data/*.csv --target y -o y.job        a fit of files that lie apart
     credence select genes.csv --target relapse         which features matter
     credence active rank m.safetensors pool.csv -n 20  which rows to label next
     credence --version                                 of the program and of the model files it writes
 
-Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opened; 130 interrupted.`,
+Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opened; 3 merge asks
+another round; 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          knownCommand,
@@ -149,7 +151,7 @@ Exit codes: 0 done; 1 failed; 2 misuse, which is found before the data are opene
 	flags.Uint64Var(&p.seed, "seed", 0, "seed of every random draw: the same seed gives the same bytes")
 	flags.IntVar(&p.threads, "threads", 0, "worker threads; 0 means all processors (the result does not depend on it)")
 	root.AddCommand( // in the order of the help
-		p.lookCommand(), p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.calibrateCommand(), p.plotCommand(), p.reportCommand(), p.selectCommand(), p.streamCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
+		p.lookCommand(), p.fitCommand(), p.predictCommand(), p.evaluateCommand(), p.inspectCommand(), p.effectsCommand(), p.drawsCommand(), p.calibrateCommand(), p.plotCommand(), p.reportCommand(), p.selectCommand(), p.streamCommand(), p.jobCommand(), p.partialCommand(), p.mergeCommand(), p.compareCommand(), p.activeCommand(), p.demoCommand(), p.cacheCommand(), p.licensesCommand(), p.versionCommand(),
 	)
 	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()

@@ -2,6 +2,7 @@ package exact
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/bits"
@@ -12,7 +13,6 @@ import (
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/internal/gauss"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/segments"
 )
 
@@ -45,6 +45,12 @@ func (e *Engine) NewSums(frame string, target Units, first int) (*Sums, error) {
 	s.restart(e.model.Features.Weights(), target)
 	s.file = first
 	return s, nil
+}
+
+// CheckSums refuses a model whose rows have no sums that could be merged.
+func (e *Engine) CheckSums() error {
+	_, err := e.emptySums("")
+	return err
 }
 
 // emptySums returns the sums of an engine's model before anything is known of rows.
@@ -187,11 +193,10 @@ func (s *Sums) kind() checkpoint.Kind {
 	return checkpoint.Kind{Name: "exact sums", Format: 3, Fingerprint: s.fingerprint, Anew: "sum up the files again under the frame of the others"}
 }
 
-// Write replaces the file at path by the sums: a safetensors file, with a digest of its content.
-func (s *Sums) Write(path string) error {
+// Encode adds the numbers of the sums to vectors, under names that begin with the prefix, and returns what else [Engine.DecodeSums] needs.
+func (s *Sums) Encode(prefix string, vectors map[string][]float64) (json.RawMessage, error) {
 	document := sumsDocument{Weights: s.engine.model.Features.Weights(), Inputs: s.inputs, SegmentRows: s.segment, Target: s.base}
-	var moments []float64
-	var tensors []safetensors.Tensor
+	moments := []float64{}
 	for k, t := range s.trees {
 		p := t.Sum
 		if p == nil {
@@ -199,10 +204,59 @@ func (s *Sums) Write(path string) error {
 		}
 		document.Subtrees = append(document.Subtrees, treeDocument{t.Position, 1 << t.Height, p.rows})
 		moments = append(moments, p.units.Scale, p.weight, p.precise, p.logPrecision, p.sum, p.square, p.targetSum, p.targetSquare)
-		tensors = append(tensors, safetensors.Of(fmt.Sprintf("gram.%d", k), p.gram), safetensors.Of(fmt.Sprintf("cross.%d", k), p.cross))
+		if p.rows > 0 {
+			vectors[fmt.Sprintf("%sgram.%d", prefix, k)], vectors[fmt.Sprintf("%scross.%d", prefix, k)] = p.gram, p.cross
+		}
 	}
-	tensors = append(tensors, safetensors.Of("moments", moments, len(document.Subtrees), momentsOfSums))
-	return s.kind().Write(path, document, tensors)
+	vectors[prefix+"moments"] = moments
+	return json.Marshal(document)
+}
+
+// DecodeSums returns sums that Encode encoded, for the same model under the same frame.
+func (e *Engine) DecodeSums(text json.RawMessage, prefix string, vectors map[string][]float64, frame string) (*Sums, error) {
+	s, err := e.emptySums(frame)
+	if err != nil {
+		return nil, err
+	}
+	var document sumsDocument
+	if err := json.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("exact: the sums cannot be read: %w", err)
+	}
+	d := e.model.Features.Weights()
+	if document.Weights != d || document.SegmentRows != s.segment {
+		return nil, fmt.Errorf("exact: the sums are of %d weights by segments of %d rows: this model has %d, by %d", document.Weights, document.SegmentRows, d, s.segment)
+	}
+	s.inputs = document.Inputs
+	s.restart(d, document.Target)
+	moments := vectors[prefix+"moments"]
+	if len(moments) != momentsOfSums*len(document.Subtrees) {
+		return nil, fmt.Errorf("exact: there are %d moments of %d sums", len(moments), len(document.Subtrees))
+	}
+	for k, t := range document.Subtrees {
+		m := moments[momentsOfSums*k:]
+		p := &partial{rows: t.Rows, summary: summary{units: Units{s.base.Centre, m[0]}, weight: m[1], precise: m[2], logPrecision: m[3],
+			sum: m[4], square: m[5], targetSum: m[6], targetSquare: m[7]}}
+		p.gram, p.cross = vectors[fmt.Sprintf("%sgram.%d", prefix, k)], vectors[fmt.Sprintf("%scross.%d", prefix, k)]
+		n := subtree{Position: t.Position, Height: bits.Len(uint(t.Files)) - 1, Sum: p}
+		if t.Rows == 0 {
+			n.Sum = nil
+		}
+		if (len(p.cross) != d || len(p.gram) != s.packed()) && t.Rows > 0 || t.Rows < 0 || !n.Sound() || n.Position < s.file || t.Files != 1<<n.Height {
+			return nil, fmt.Errorf("exact: the file describes sums that are none: sum up the files again")
+		}
+		s.trees, s.file = append(s.trees, n), n.End()
+	}
+	return s, nil
+}
+
+// Write replaces the file at path by the sums: a safetensors file, with a digest of its content.
+func (s *Sums) Write(path string) error {
+	vectors := map[string][]float64{}
+	document, err := s.Encode("", vectors)
+	if err != nil {
+		return err
+	}
+	return s.kind().WriteAll(path, document, vectors)
 }
 
 // ReadSums reads sums that Write wrote for the same model under the same frame.
@@ -211,43 +265,10 @@ func (e *Engine) ReadSums(path, frame string) (*Sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	var document sumsDocument
-	file, err := s.kind().Read(path, &document)
-	if err != nil {
-		return nil, err
+	var document json.RawMessage
+	vectors, err := s.kind().ReadAll(path, &document)
+	if err == nil {
+		s, err = e.DecodeSums(document, "", vectors, frame)
 	}
-	defer file.Close()
-	d := e.model.Features.Weights()
-	if document.Weights != d || document.SegmentRows != s.segment {
-		return nil, fmt.Errorf("exact: %s has sums of %d weights by segments of %d rows: this model has %d, by %d", path, document.Weights, document.SegmentRows, d, s.segment)
-	}
-	s.inputs = document.Inputs
-	s.restart(d, document.Target)
-	moments, err := safetensors.Read[float64](file, "moments")
-	if err != nil {
-		return nil, err
-	}
-	if len(moments) != momentsOfSums*len(document.Subtrees) {
-		return nil, fmt.Errorf("exact: %s has %d moments of %d sums", path, len(moments), len(document.Subtrees))
-	}
-	for k, t := range document.Subtrees {
-		m := moments[momentsOfSums*k:]
-		p := &partial{rows: t.Rows, summary: summary{units: Units{s.base.Centre, m[0]}, weight: m[1], precise: m[2], logPrecision: m[3],
-			sum: m[4], square: m[5], targetSum: m[6], targetSquare: m[7]}}
-		if p.gram, err = safetensors.Read[float64](file, fmt.Sprintf("gram.%d", k)); err != nil {
-			return nil, err
-		}
-		if p.cross, err = safetensors.Read[float64](file, fmt.Sprintf("cross.%d", k)); err != nil {
-			return nil, err
-		}
-		n := subtree{Position: t.Position, Height: bits.Len(uint(t.Files)) - 1, Sum: p}
-		if t.Rows == 0 {
-			n.Sum = nil
-		}
-		if (len(p.cross) != d || len(p.gram) != s.packed()) && t.Rows > 0 || t.Rows < 0 || !n.Sound() || n.Position < s.file || t.Files != 1<<n.Height {
-			return nil, fmt.Errorf("exact: %s describes sums that are none: sum up the files again", path)
-		}
-		s.trees, s.file = append(s.trees, n), n.End()
-	}
-	return s, nil
+	return s, err
 }

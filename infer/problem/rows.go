@@ -90,13 +90,32 @@ func (r *Rows) Sample(limit, run int) *Rows {
 	if limit <= 0 || limit >= s.count {
 		return s
 	}
-	all := s.count / run
-	runs := min((limit+run-1)/run, all)
-	s.starts, s.run, s.count = make([]int, runs), run, runs*run
-	for i := range s.starts {
-		s.starts[i] = run * int(float64(i)*(float64(all)/float64(runs)))
-	}
+	s.starts, s.run = startsOf(s.count, limit, run), run
+	s.count = len(s.starts) * run
 	return s
+}
+
+// startsOf returns where the runs of a sample begin.
+func startsOf(rows, limit, run int) []int {
+	all := rows / run
+	starts := make([]int, min((limit+run-1)/run, all))
+	for i := range starts {
+		starts[i] = run * int(float64(i)*(float64(all)/float64(len(starts))))
+	}
+	return starts
+}
+
+// Evenly returns the rows of so many that [Rows.Sample] takes.
+func Evenly(rows, limit, run int) (places []int) {
+	if limit <= 0 || limit >= rows {
+		limit, run = rows, 1
+	}
+	for _, first := range startsOf(rows, limit, run) {
+		for i := range run {
+			places = append(places, first+i)
+		}
+	}
+	return places
 }
 
 // Under returns the rows with other features.
@@ -263,6 +282,7 @@ func (r *Rows) read(ctx context.Context, dst *credence.Batch, k int) error {
 		return r.data.Read(dst, r.Place(k, 0), size)
 	}
 	starts := r.starts[k*credence.BlockRows/r.run:][:size/r.run]
+	_, carried := r.data.(interface{ Lacking() bool }) // which has the rows of the sample and none between them
 	for done := 0; done < len(starts); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -270,7 +290,7 @@ func (r *Rows) read(ctx context.Context, dst *credence.Batch, k int) error {
 		first, next := starts[done], done+1
 		for next < len(starts) {
 			span := starts[next] + r.run - first
-			if span > credence.BlockRows || span > spanShare*r.run*(next+1-done) {
+			if carried || span > credence.BlockRows || span > spanShare*r.run*(next+1-done) {
 				break
 			}
 			next++

@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/internal/safetensors"
@@ -59,6 +61,31 @@ func (k Kind) Write(path string, document any, tensors []safetensors.Tensor) err
 	return atomicfile.Write(path, func(w io.Writer) error {
 		return safetensors.Write(w, map[string]string{key: string(text)}, tensors)
 	})
+}
+
+// WriteAll is Write for vectors by their names.
+func (k Kind) WriteAll(path string, document any, vectors map[string][]float64) error {
+	var tensors []safetensors.Tensor
+	for _, name := range slices.Sorted(maps.Keys(vectors)) {
+		tensors = append(tensors, safetensors.Of(name, vectors[name]))
+	}
+	return k.Write(path, document, tensors)
+}
+
+// ReadAll is Read for what WriteAll wrote.
+func (k Kind) ReadAll(path string, document any) (map[string][]float64, error) {
+	file, err := k.Read(path, document)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	vectors := map[string][]float64{}
+	for _, t := range file.Tensors() {
+		if vectors[t.Name], err = safetensors.Read[float64](file, t.Name); err != nil {
+			return nil, err
+		}
+	}
+	return vectors, nil
 }
 
 // Read checks the checkpoint at path as a whole, decodes its document and returns its tensors, which

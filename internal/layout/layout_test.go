@@ -54,6 +54,7 @@ var levels = []struct {
 	{"fit", 7},
 	{"learn", 8},
 	{"stream", 9}, // rows of files
+	{"shards", 8},
 	{"apply", 8},
 	{"cmd/", 10},
 }

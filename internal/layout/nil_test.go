@@ -45,6 +45,7 @@ import (
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/report"
 	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/shards"
 	"github.com/credence-ml/credence/stream"
 	"github.com/credence-ml/credence/table"
 )
@@ -69,7 +70,7 @@ var doors = map[string]any{
 	"linop.Conjugate": linop.Conjugate, "problem.Merge": problem.Merge,
 	"modelfile.Read": modelfile.Read, "modelfile.Save": modelfile.Save, "modelfile.SaveWith": modelfile.SaveWith, "modelfile.Write": modelfile.Write,
 	"score.Bind": score.Bind[any], "score.Compare": score.Compare, "score.Evaluate": score.Evaluate, "score.LeaveOneOut": score.LeaveOneOut, "score.New": score.New, "score.Row": score.Row, "score.Terms": score.Terms,
-	"table.ColumnsOf": table.ColumnsOf, "table.ReadProducts": table.ReadProducts, "table.SQL": table.SQL, "table.Structs": table.Structs,
+	"shards.New": shards.New, "table.ColumnsOf": table.ColumnsOf, "table.ReadProducts": table.ReadProducts, "table.SQL": table.SQL, "table.Structs": table.Structs,
 	"metric.ProgressiveOf": metric.ProgressiveOf, "credence.Require": credence.Require[credence.Likelihood],
 }
 

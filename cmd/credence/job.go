@@ -1,0 +1,243 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/shards"
+)
+
+// asked is what job and merge tell of a job.
+type asked struct {
+	Job   string `json:"job"`   // its file
+	Round int    `json:"round"` // that it asks
+	Left  int    `json:"left"`  // about how many rounds follow
+	Files string `json:"files"` // that are to be answered for, as partial takes them
+}
+
+func (p *program) jobCommand() *cobra.Command {
+	var flags fitFlags
+	var noRows bool
+	cmd := &cobra.Command{
+		Use:   "job DATA... -o JOB",
+		Short: "Begin a fit of files that lie apart",
+		Long: `Job writes a file that knows a fit, as the flags of fit state it, and its files: their order,
+sizes and beginnings, and what kinds their columns are, from the first 10,000 rows of all.
+Partial answers what the job asks, for any of the files, wherever they lie; merge takes the
+answers, and writes the model or the next question. The model is that of fit, byte for byte:
+
+  credence job data/*.csv --target y -o y.job
+  until credence merge y.job parts/* -o y.safetensors; do
+    for i in $(seq 0 63); do credence partial y.job $i -o parts/$i; done
+  done
+
+The loop's body is for any scheduler. Files may have any number of rows. Engine exact is the
+one whose sums add up; --no-rows keeps the rows that the criticism looks at where they lie.`,
+		Example: `  credence job data/*.parquet --target price -o price.job
+  credence job part1.csv part2.csv --formula 'y ~ a + log(b) + g' --missing drop -o y.job`,
+		Args: takes(1, most, "data"),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.job(cmd.Context(), args, &flags, noRows) },
+	}
+	flags.register(cmd, "", "normal, normal(variance=1), normal(ard=true)")
+	cmd.Flags().BoolVar(&noRows, "no-rows", false, "parts carry sums and no rows: the model comes without a criticism")
+	return cmd
+}
+
+func (p *program) job(ctx context.Context, paths []string, flags *fitFlags, noRows bool) error {
+	read, missing, err := flags.options(p)
+	if err != nil {
+		return err
+	}
+	o := flags.Options
+	o.Missing, o.DropTarget, o.Types, o.Seed, o.ReadFile = missing.Policy, missing.dropTarget, flags.types, p.seed, readFile
+	if err := needed(flags.output, paths); err != nil {
+		return err
+	}
+	job, err := shards.New(ctx, paths, o, read)
+	if err == nil && noRows {
+		err = job.KeepRows()
+	}
+	if err == nil {
+		err = job.Write(flags.output)
+	}
+	if err != nil {
+		return err
+	}
+	return p.tellJob(job, flags.output)
+}
+
+// needed refuses a command without an output, or with one that it reads.
+func needed(output string, inputs []string) error {
+	if output == "" {
+		return misused(errors.New("-o is needed: name the file to be written"))
+	}
+	return checkOutputs(inputs, output)
+}
+
+// tellJob says what a job asks.
+func (p *program) tellJob(job *shards.Job, path string) error {
+	all := make([]int, len(job.Files()))
+	for k := range all {
+		all[k] = k
+	}
+	a := asked{path, job.Round(), job.Left(), shards.Ranges(all)}
+	if p.json {
+		return p.emit(a)
+	}
+	p.say("%s asks round %d of about %d: credence partial %s FILES -o PART, for files %s", path, a.Round, a.Round+a.Left, path, a.Files)
+	return nil
+}
+
+// partFlags are the flags of partial.
+type partFlags struct {
+	folder, cache, limit, output string
+}
+
+func (p *program) partialCommand() *cobra.Command {
+	var flags partFlags
+	cmd := &cobra.Command{
+		Use:   "partial JOB FILES -o PART",
+		Short: "Answer for some files what a job asks",
+		Long: `Partial reads some files of a job and writes what the job asks of them: counts, sums, and the few
+rows that the criticism looks at. FILES are their numbers in the job, from 0: 3, or 0-7, or
+2/64 for each 64th from file 2 on, or several with commas between. A part appears as a whole or not
+at all, so that a scheduler may repeat what was killed.`,
+		Example: `  credence partial y.job 0-7 -o parts/a
+  credence partial y.job $SLURM_ARRAY_TASK_ID/64 --data /scratch/y -o parts/$SLURM_ARRAY_TASK_ID`,
+		Args: takes(2, 2, "a job and the numbers of files"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.partial(cmd.Context(), args[0], args[1], &flags)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.folder, "data", "", "folder that has the files here, by the same names (default: the job's paths)")
+	f.StringVar(&flags.cache, "cache", "", "folder of the row cache (default: the user's cache folder)")
+	f.StringVar(&flags.limit, "cache-limit", "", "most that the cache may take, such as 500MB or 40GB (default: 20GB, or half of what is free on the disk)")
+	f.StringVarP(&flags.output, "output", "o", "", "file of the part to write (needed)")
+	return cmd
+}
+
+func (p *program) partial(ctx context.Context, path, which string, flags *partFlags) error {
+	limit, err := parseBytes(flags.limit)
+	if err != nil {
+		return misused(fmt.Errorf("--cache-limit %s: %w", flags.limit, err))
+	}
+	if err := needed(flags.output, []string{path}); err != nil {
+		return err
+	}
+	job, err := shards.Read(path)
+	if err != nil {
+		return err
+	}
+	files, err := shards.ParseFiles(which, len(job.Files()))
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(flags.output); err != nil && !errors.Is(err, os.ErrNotExist) { // the answer of an earlier round
+		return err
+	}
+	job.Folder, job.Threads, job.Cache.CacheDir, job.Cache.CacheLimit = flags.folder, p.threads, flags.cache, limit
+	part, err := job.Partial(ctx, files...)
+	if err == nil {
+		err = part.Write(flags.output)
+	}
+	if err == nil {
+		p.say("%s answers round %d for files %s", flags.output, job.Round(), shards.Ranges(files))
+	}
+	return err
+}
+
+// again is how merge ends whose job asks another round, with what it lacks for that, if anything.
+type again struct{ error }
+
+func (p *program) mergeCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "merge JOB [PART...] -o MODEL",
+		Short: "Take the parts of a job, and write the model or the next question",
+		Long: `Merge takes what parts answer for all files of a job, in any order; a file that is answered for twice
+in the same bytes counts once. It ends with 0 and writes the model, or with 3 where the
+job asks another round, or files have no part yet: it then lists them, as partial takes them.
+It alone writes the job, as a whole: after an error or a kill the job is as before.`,
+		Example: `  credence merge y.job parts/* -o y.safetensors`,
+		Args:    takes(1, most, "a job and its parts"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.merge(cmd.Context(), args[0], args[1:], output)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "model file to write (needed)")
+	return cmd
+}
+
+func (p *program) merge(ctx context.Context, path string, names []string, output string) error {
+	start := time.Now()
+	if err := needed(output, append([]string{path}, names...)); err != nil {
+		return err
+	}
+	if err := atomicfile.Check(path); err != nil {
+		return err
+	}
+	unlock, err := shards.Lock(path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	job, err := shards.Read(path)
+	if err != nil {
+		return err
+	}
+	job.Threads = p.threads
+	var parts []*shards.Part
+	for _, name := range names {
+		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) { // a pattern that matches nothing yet
+			continue
+		}
+		part, err := shards.ReadPart(name)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, part)
+	}
+	fitted, more, err := job.Merge(ctx, parts...)
+	if twice := job.Twice(); len(twice) > 0 {
+		p.warn("files %s are answered for twice, in the same bytes, and count once", shards.Ranges(twice))
+	}
+	var lacking *shards.LackingError
+	switch {
+	case errors.As(err, &lacking):
+		if p.json {
+			if err := p.emit(asked{path, lacking.Round, job.Left(), shards.Ranges(lacking.Files)}); err != nil {
+				return err
+			}
+		}
+		return again{err}
+	case err != nil:
+		return err
+	case more:
+		if err := job.Write(path); err != nil {
+			return err
+		}
+		if err := p.tellJob(job, path); err != nil {
+			return err
+		}
+		return again{}
+	}
+	if err := modelfile.Save(output, fitted); err != nil {
+		return err
+	}
+	result := score.Summarise(fitted)
+	result.Seconds, result.Model = time.Since(start).Seconds(), output
+	if p.json {
+		return p.emit(result)
+	}
+	p.printFit(&result)
+	return nil
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestJobs: the loop of the help ends with the bytes of fit, whatever was killed or is left of an earlier round on the way; exit codes say how far it is.
+func TestJobs(t *testing.T) {
+	folder, rng := t.TempDir(), rand.New(rand.NewPCG(1, 5))
+	var files []string
+	for k := range 5 {
+		text := "a,g,y,key\n"
+		for range 40 + 300*k {
+			a, g := rng.NormFloat64(), rng.IntN(2+k)
+			text += fmt.Sprintf("%.4f,l%d,%.4f,%d\n", a, g, 1+2*a+float64(g)+rng.NormFloat64(), rng.IntN(30))
+		}
+		files = append(files, filepath.Join(folder, fmt.Sprintf("f%d.csv", k)))
+		if err := os.WriteFile(files[k], []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(name string) string { return filepath.Join(folder, name) }
+	must(t, append([]string{"fit", "--formula", "y ~ center(a):g + a", "-o", in("fit")}, files...)...)
+	out := must(t, append([]string{"job", "--formula", "y ~ center(a):g + a", "-o", in("job")}, files...)...)
+	if !strings.Contains(out, "asks round 1 of about 3: credence partial ") || !strings.Contains(out, "for files 0-4") {
+		t.Errorf("job says %q", out)
+	}
+	merge := func() outcome {
+		return invoke(t, "", "merge", in("job"), in("a"), in("b"), "-o", in("model"))
+	}
+	for round := 1; ; round++ {
+		must(t, "partial", in("job"), "0,3-4", "-o", in("a"), "-q")
+		if o := merge(); o.code != exitAgain || !strings.Contains(o.err, fmt.Sprintf("no part answers round %d for files 1-2", round)) && !strings.Contains(o.err, "which asks round") {
+			if o.code != exitFailed || !strings.Contains(o.err, fmt.Sprintf("b answers round %d of the job, which asks round %d", round-1, round)) {
+				t.Fatalf("without files 1 and 2 merge ends with %d: %s", o.code, o.err)
+			}
+		}
+		must(t, "partial", in("job"), "1/5,2", "-o", in("b"), "--data", folder, "--threads", fmt.Sprint(round))
+		o := merge()
+		if o.code == exitDone {
+			if round != 3 || !strings.Contains(o.out, "saved") {
+				t.Errorf("round %d: %s", round, o.out)
+			}
+			break
+		}
+		if o.code != exitAgain || o.err != "" || !strings.Contains(o.out, fmt.Sprintf("asks round %d of about 3", round+1)) {
+			t.Fatalf("merge ends with %d: %s%s", o.code, o.out, o.err)
+		}
+	}
+	if !bytes.Equal(sure(os.ReadFile(in("fit")))(t), sure(os.ReadFile(in("model")))(t)) {
+		t.Error("the model is another than that of fit")
+	}
+	must(t, "job", files[0], "--target", "y", "-o", in("job"), "-q")
+	if told := decode(t, must(t, "job", files[0], files[1], "--target", "y", "--no-rows", "-o", in("other"), "--json")); number(t, told, "round") != 1 || told["files"] != "0-1" {
+		t.Errorf("%v", told)
+	}
+	if o := invoke(t, "", "merge", in("job"), in("nothing*"), "-o", in("model"), "--json"); o.code != exitAgain || decode(t, o.out)["files"] != "0" {
+		t.Errorf("merge without parts ends with %d: %s", o.code, o.out)
+	}
+	if err := os.WriteFile(in("other.lock"), []byte("17 on night"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitMisuse, "-o is needed", []string{"job", files[0], "--target", "y"}},
+		{exitMisuse, "-o is needed", []string{"partial", in("job"), "0"}},
+		{exitMisuse, "-o is needed", []string{"merge", in("job")}},
+		{exitMisuse, "is read, and would be overwritten", []string{"partial", in("job"), "0", "-o", in("job")}},
+		{exitMisuse, "is read, and would be overwritten", []string{"merge", in("job"), in("a"), "-o", in("a")}},
+		{exitMisuse, `"7" names no files of a job that has 1`, []string{"partial", in("job"), "7", "-o", in("c")}},
+		{exitMisuse, "--engine: ftrl has no posterior", []string{"job", files[0], "--target", "y", "--engine", "ftrl", "-o", in("c")}},
+		{exitFailed, "process 17 on night merges into this job", []string{"merge", in("other"), in("a"), "-o", in("model")}},
+		{exitFailed, "run credence partial again", []string{"merge", in("job"), files[0], "-o", in("model")}},
+	} {
+		if o := invoke(t, "", c.args...); o.code != c.code || !strings.Contains(o.err, c.want) {
+			t.Errorf("%v ends with %d: %s, want %d and %q", c.args, o.code, o.err, c.code, c.want)
+		}
+	}
+	if _, err := os.Stat(in("c")); err == nil {
+		t.Error("a part that was refused is there")
+	}
+}

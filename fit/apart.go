@@ -1,0 +1,99 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/infer/problem"
+)
+
+// MostBeside is the number of rows up to which columns outside the formula are read for the criticism.
+const MostBeside = 20000
+
+// CheckApart refuses, as [ErrMisuse], what the files of a table cannot be summed up apart for, as far as the texts and the columns of
+// the table tell. Package shards sums them up.
+func (j *Job) CheckApart(schema *credence.Schema) error {
+	plan, err := j.parse(schema)
+	if err != nil {
+		return err
+	}
+	if e := j.engine.entry; e != nil && e.Name != "exact" {
+		return &Misuse{"engine", fmt.Errorf("%s needs all rows in one place: use --engine exact, whose sums over files are those over all rows, or fit on one machine", e.Name)}
+	}
+	switch {
+	case j.options.Checkpoint != "":
+		return &Misuse{"checkpoint", errors.New("parts are what is kept of a job: leave it out")}
+	case schema.Sparse > 0 || schema.Label:
+		return errors.New("files of libsvm and Vowpal Wabbit number their columns each for itself, and cannot be summed up apart: write CSV or Parquet, or fit on one machine")
+	case len(plan.Bars()) > 0:
+		return &Misuse{"formula", errors.New("effects of groups, (1 | g), need all rows in one place: write onehot(g), or fit on one machine")}
+	case plan.NeedsData():
+		return &Misuse{"formula", errors.New("centres, knots and keys that are chosen by the data need all rows in one place: state what they are, write plain columns, or fit on one machine")}
+	}
+	return nil
+}
+
+// NewCensus returns the census of the job's model, for a table that has the schema, over files of which first is the first; see
+// [frame.NewCensus]. Rows are of a source that has the other schema, with its levels.
+func (j *Job) NewCensus(schema, source *credence.Schema, first int) (*frame.Census, error) {
+	plan, err := j.parse(schema)
+	if err != nil {
+		return nil, err
+	}
+	return frame.NewCensus(&plan.Frame, source, first, j.family.Options(j.frame))
+}
+
+// PrepareApart is Prepare for a table whose frame is known, which has the schema: data are rows of it, maybe of some of its files, or as
+// many of which only some can be read. They are for [Prepared.Apart] and [Prepared.FitSums].
+func (j *Job) PrepareApart(schema *credence.Schema, fr *frame.Frame, data credence.Data) (*Prepared, error) {
+	p := &Prepared{job: j, frame: fr, data: data}
+	var err error
+	if p.plan, err = j.parse(schema); err != nil {
+		return nil, err
+	}
+	return p, p.assemble(nil)
+}
+
+// Apart returns the engine that sums up files apart, or refuses the model.
+func (p *Prepared) Apart() (*exact.Engine, error) {
+	engine, ok := p.engine.(*exact.Engine)
+	if !ok {
+		return nil, fmt.Errorf("%s is fitted by %s (%s), which needs all rows in one place: fit on one machine, or state --engine exact with a gaussian family", p.formula(), p.entry.Name, p.why)
+	}
+	if d := p.model.Features.Weights(); p.frame.Rows < d {
+		return nil, fmt.Errorf("%d rows have %d weights, and their sums take more memory than they do: fit on one machine", p.frame.Rows, d)
+	}
+	if err := engine.CheckSums(); err != nil {
+		return nil, err
+	}
+	for _, d := range p.drawn {
+		if !d.Stated {
+			return nil, fmt.Errorf("%s: how many frequencies it has depends on all rows: state it, as n=400, or fit on one machine", d.Term)
+		}
+	}
+	return engine, nil
+}
+
+// Criticised returns the rows of the model that a fit reads beside its sums, in their order: the first ones, and those of the criticism.
+func (p *Prepared) Criticised() []int {
+	rest, _ := problem.Rest(p.model.Features, p.model.Prior)
+	return criticism.Places(p.frame.Rows, rest)
+}
+
+// FitSums is Fit by the sums over all rows, of which data has those that are [Prepared.Criticised]. targets are those of all rows, where the fit
+// looks at them, nil else; beside are columns outside the formula, nil where there are none. Without rows there is no criticism.
+func (p *Prepared) FitSums(ctx context.Context, sums *exact.Sums, targets *criticism.Targets, beside credence.Source) (*credence.Fitted, error) {
+	if sums == nil {
+		return nil, errors.New("there are no sums: add them up by exact.Engine.NewSums")
+	}
+	p.sums, p.outside = sums, beside
+	if targets != nil {
+		p.looks = p.lookLike(targets)
+	}
+	return p.Fit(ctx)
+}

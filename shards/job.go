@@ -1,0 +1,308 @@
+// Package shards fits a model to files that lie apart: on several machines, in a bucket, behind a scheduler. A [Job] knows the
+// options and the files; a [Part] answers for some of the files what the job asks; merging parts gives the next question, or the model, which
+// is that of the fit on one machine, byte for byte.
+//
+//	job, err := shards.New(ctx, paths, fit.Options{Target: "y"}, dataset.Options{})
+//	for more := true; more; {
+//		part, err := job.Partial(ctx, 0, 1, 2, 3)          // anywhere, of any files
+//		fitted, more, err = job.Merge(ctx, part, others...) // in one place
+//	}
+//
+// Jobs and parts are values that files hold: nothing runs between rounds. A job of engine exact has a round that counts (one more for each nesting of
+// center and scale) and one that adds up. Of every file a part has the sums of d×d products, levels, and up to 10,000 rows, evenly spread
+// over all files, which the criticism looks at: rows leave their place by these alone, and [Job.KeepRows] keeps them there.
+package shards
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/checkpoint"
+)
+
+// Job is a fit of files that lie apart, as far as it has come.
+type Job struct {
+	// Folder is where files are looked for, by their names alone; "" takes the paths that [New] was given. Cache says where rows are cached, and Threads
+	// how many parse and add up, 0 for all processors. They belong to this process, and [Job.Write] does not keep them.
+	Folder  string
+	Cache   dataset.Options
+	Threads int
+
+	state   state
+	vectors map[string][]float64 // of the first rows
+	fit     *fit.Job
+	id      string
+	twice   []int
+}
+
+// state is what a file of a job has, beside the first rows.
+type state struct {
+	Version string             `json:"version"`
+	Options fit.Options        `json:"options"`
+	Reading reading            `json:"reading"`
+	Columns []string           `json:"columns"`           // that are read
+	Outside []string           `json:"outside,omitempty"` // of the formula, that the criticism looks at
+	Files   []File             `json:"files"`
+	NoRows  bool               `json:"no_rows,omitempty"`
+	Round   int                `json:"round"` // questions that are answered
+	Census  json.RawMessage    `json:"census,omitempty"`
+	Frame   *frame.Frame       `json:"frame,omitempty"`
+	Counts  []counts           `json:"counts,omitempty"` // of every file
+	First   []*credence.Schema `json:"first,omitempty"`  // of the first rows of every file, nil where there are enough before
+}
+
+// reading says how files are read, which no part finds out anew.
+type reading struct {
+	Format    string              `json:"format,omitempty"`
+	Encoding  string              `json:"encoding,omitempty"`
+	Delimiter byte                `json:"delimiter,omitempty"`
+	Decimal   string              `json:"decimal,omitempty"`
+	Missing   []string            `json:"missing,omitempty"`
+	MaxLevels int                 `json:"max_levels,omitempty"`
+	Schema    *credence.Schema    `json:"schema"`          // of all columns, without levels
+	Words     map[string][]string `json:"words,omitempty"` // of boolean columns
+}
+
+// File is a file of a job. Another of the same size and beginning is taken for the same.
+type File struct {
+	Path      string `json:"path"`
+	Size      int64  `json:"size"`
+	Beginning string `json:"beginning"` // SHA-256 of the first 64 KB
+}
+
+// counts are the rows of a file.
+type counts struct {
+	Kept   int `json:"kept"`
+	Source int `json:"source"` // those that are left out among them
+}
+
+// beginning is how much of a file is digested.
+const beginning = 64 << 10
+
+// New reads the beginnings of the files at paths, as [dataset.Open] does, for what kinds their columns are, and returns a job whose first question is not answered. It refuses
+// models whose rows have to be in one place.
+func New(ctx context.Context, paths []string, options fit.Options, read dataset.Options) (*Job, error) {
+	options.Threads, options.Memory, options.Progress, options.Registry = 0, 0, nil, nil
+	if name, _, _ := strings.Cut(options.Engine, "("); name == "ftrl" || name == "sgd" {
+		return nil, &fit.Misuse{Option: "engine", Err: fmt.Errorf("%s has no posterior, and learners of files apart cannot be brought together: use --engine exact, or the command stream on one machine", name)}
+	}
+	fitJob, err := fit.New(options)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(paths, "-") {
+		return nil, &fit.Misuse{Err: errors.New("standard input lies nowhere else: give the files of the table")}
+	}
+	table, err := dataset.Open(ctx, paths, read)
+	if err != nil {
+		return nil, err
+	}
+	defer table.Close()
+	schema := *table.Schema()
+	schema.Columns = slices.Clone(schema.Columns)
+	j := &Job{fit: fitJob, state: state{Version: version(), Options: options, Reading: reading{
+		Format: read.Format, Encoding: read.Encoding, Delimiter: read.Delimiter, Decimal: read.Decimal, Missing: read.MissingTokens, MaxLevels: read.MaxLevels,
+		Schema: &schema, Words: map[string][]string{},
+	}}}
+	s := &j.state
+	for i := range schema.Columns {
+		c := &schema.Columns[i]
+		c.Levels = nil
+		if words := table.Words(c.Name); c.Kind == credence.Boolean && words != nil {
+			s.Reading.Words[c.Name] = words
+		}
+	}
+	if s.Columns, err = fitJob.Columns(&schema); err != nil {
+		return nil, err
+	}
+	for _, name := range s.Columns {
+		if of, _ := credence.CutText(name); table.Undecided(of) && of == name {
+			return nil, fmt.Errorf("column %q has no value in the first 10,000 rows, and each file would find a kind of its own: state it, as --types '%s=number'", name, name)
+		}
+	}
+	if err := fitJob.CheckApart(j.schema()); err != nil {
+		return nil, err
+	}
+	if s.Outside, err = fitJob.Outside(&schema); err != nil {
+		return nil, err
+	}
+	for _, name := range table.Files() {
+		f, err := fileOf(name)
+		if err != nil {
+			return nil, err
+		}
+		s.Files = append(s.Files, f)
+	}
+	return j, j.name()
+}
+
+// KeepRows keeps all rows where they lie: parts have sums alone, and the model no criticism. It is for a job whose first question is not answered.
+func (j *Job) KeepRows() error {
+	if j.state.Round > 0 {
+		return errors.New("shards: the job has begun: make it anew to keep rows where they lie")
+	}
+	j.state.NoRows = true
+	return j.name()
+}
+
+// name gives the job the digest by which parts know it.
+func (j *Job) name() (err error) {
+	s := &j.state
+	files := slices.Clone(s.Files)
+	for i := range files {
+		files[i].Path = ""
+	}
+	j.id, err = checkpoint.Fingerprint(s.Version, s.Options, s.Reading, s.Columns, s.Outside, files, s.NoRows)
+	return err
+}
+
+// version tells programs apart.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return info.Main.Version + " " + setting.Value
+		}
+	}
+	return info.Main.Version
+}
+
+// fileOf describes the file at a path.
+func fileOf(path string) (File, error) {
+	failed := func(err error) (File, error) { return File{}, fmt.Errorf("%s: cannot be read: %w", path, err) }
+	file, err := os.Open(path)
+	if err != nil {
+		return failed(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return failed(err)
+	}
+	if !info.Mode().IsRegular() {
+		return File{}, fmt.Errorf("%s: is a pipe, and each round reads anew: give files", path)
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.LimitReader(file, beginning)); err != nil {
+		return failed(err)
+	}
+	return File{path, info.Size(), hex.EncodeToString(hash.Sum(nil))}, nil
+}
+
+// schema is that of the columns that are read.
+func (j *Job) schema() *credence.Schema {
+	all := j.state.Reading.Schema
+	s := &credence.Schema{Reading: all.Reading, Label: all.Label, Sparse: all.Sparse}
+	for _, name := range j.state.Columns {
+		c := credence.Column{Name: name, Kind: credence.Category}
+		if i := all.Index(name); i >= 0 {
+			c.Kind = all.Columns[i].Kind
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	for _, c := range all.Columns {
+		if s.Index(c.Name) < 0 {
+			s.Unread = append(s.Unread, c.Name)
+		}
+	}
+	return s
+}
+
+// Files returns the files of the job.
+func (j *Job) Files() []File { return slices.Clone(j.state.Files) }
+
+// Round returns the number of the question that the job asks, from 1, and Left about how many follow.
+func (j *Job) Round() int { return j.state.Round + 1 }
+
+// Left returns how many rounds follow the one that the job asks.
+func (j *Job) Left() (rounds int) {
+	if j.state.Frame != nil {
+		return 0
+	}
+	c, err := j.fit.NewCensus(j.schema(), j.schema(), 0)
+	if err != nil {
+		return 1
+	}
+	return c.Left() - j.state.Round + 1
+}
+
+// question is a digest of what the job asks.
+func (j *Job) question() (string, error) {
+	return checkpoint.Fingerprint(j.id, j.state.Round, j.state.Census, j.state.Frame)
+}
+
+var jobKind = checkpoint.Kind{Name: "job", Format: 1, Anew: "make the job anew by credence job"}
+
+// Write replaces the file at path by the job.
+func (j *Job) Write(path string) error { return jobKind.WriteAll(path, &j.state, j.vectors) }
+
+// Read reads a job that Write wrote. Another version of this program than the one that made the job is refused.
+func Read(path string) (j *Job, err error) {
+	j = new(Job)
+	if j.vectors, err = jobKind.ReadAll(path, &j.state); err != nil {
+		return nil, said(err)
+	}
+	if s := &j.state; s.Version != version() || s.Reading.Schema == nil || len(s.Files) == 0 {
+		return nil, fmt.Errorf("%s: version %s of credence made the job, and this is %s, whose sums may differ: use one for all rounds, or make the job anew", path, s.Version, version())
+	}
+	if j.fit, err = fit.New(j.state.Options); err != nil {
+		return nil, err
+	}
+	return j, j.name()
+}
+
+// said takes the word off the beginning of an error that stands for files of long computations.
+func said(err error) error {
+	if text, found := strings.CutPrefix(err.Error(), "checkpoint "); found {
+		return errors.New(text)
+	}
+	return err
+}
+
+// find returns where file k is, and refuses another than the job's.
+func (j *Job) find(k int) (string, error) {
+	want := j.state.Files[k]
+	if j.Folder != "" {
+		want.Path = filepath.Join(j.Folder, filepath.Base(want.Path))
+	}
+	got, err := fileOf(want.Path)
+	switch {
+	case err != nil:
+		return "", err
+	case got.Size != want.Size:
+		return "", fmt.Errorf("%s: has %d bytes, and had %d when the job was made: it has changed; make the job anew", want.Path, got.Size, want.Size)
+	case got.Beginning != want.Beginning:
+		return "", fmt.Errorf("%s: begins otherwise than when the job was made: it has changed, or is another file; make the job anew", want.Path)
+	}
+	return want.Path, nil
+}
+
+// open opens file k, of which columns are those of training where trained says so.
+func (j *Job) open(ctx context.Context, k int, trained *credence.Schema) (*dataset.Table, error) {
+	path, err := j.find(k)
+	if err != nil {
+		return nil, err
+	}
+	r := &j.state.Reading
+	return dataset.Open(ctx, []string{path}, dataset.Options{
+		Format: r.Format, Encoding: r.Encoding, Delimiter: r.Delimiter, Decimal: r.Decimal, MissingTokens: r.Missing, MaxLevels: r.MaxLevels, Stated: r.Schema, Schema: trained,
+		KindsKnown: true, Threads: j.Threads, CacheDir: j.Cache.CacheDir, CacheLimit: j.Cache.CacheLimit, MemoryLimit: j.Cache.MemoryLimit,
+	})
+}

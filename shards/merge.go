@@ -1,0 +1,290 @@
+package shards
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/internal/checkpoint"
+)
+
+// LackingError is the error of parts that do not answer for all files.
+type LackingError struct {
+	Round int
+	Files []int // without an answer
+}
+
+// Error lists the files.
+func (e *LackingError) Error() string {
+	return fmt.Sprintf("no part answers round %d for files %s: run credence partial for these, and merge again", e.Round, Ranges(e.Files))
+}
+
+// Ranges writes ascending numbers as [ParseFiles] reads them.
+func Ranges(files []int) string {
+	var items []string
+	for i := 0; i < len(files); {
+		k := i
+		for k+1 < len(files) && files[k+1] == files[k]+1 {
+			k++
+		}
+		item := strconv.Itoa(files[i])
+		if k > i {
+			item += "-" + strconv.Itoa(files[k])
+		}
+		items = append(items, item)
+		i = k + 1
+	}
+	return strings.Join(items, ",")
+}
+
+// Merge takes the answers of all files, in parts in any order. It returns the model, or makes the job ask what comes next, and says that there is more.
+// A file may be answered for twice in the same bytes, which counts once. Errors leave the job as it was; where files are without an answer it is a
+// [LackingError].
+func (j *Job) Merge(ctx context.Context, parts ...*Part) (fitted *credence.Fitted, more bool, err error) {
+	answers, err := j.answers(parts)
+	if err != nil {
+		return nil, false, err
+	}
+	if j.state.Frame == nil {
+		return nil, true, j.mergeCounts(answers)
+	}
+	fitted, err = j.mergeSums(ctx, answers)
+	return fitted, false, err
+}
+
+// Twice returns the files that parts of the last Merge answered for more than once, in the same bytes.
+func (j *Job) Twice() []int {
+	slices.Sort(j.twice)
+	return slices.Compact(j.twice)
+}
+
+// given is an answer and the part that has it.
+type given struct {
+	*answer
+	part *Part
+}
+
+// vector returns one of the answer's own.
+func (g *given) vector(name string) []float64 { return g.part.vectors[prefix(g.File)+name] }
+
+// digest is one of all that the answer says.
+func (g *given) digest() (string, error) {
+	all := []any{g.answer}
+	var names []string
+	for name := range g.part.vectors {
+		if strings.HasPrefix(name, prefix(g.File)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		all = append(all, name, g.part.vectors[name])
+	}
+	return checkpoint.Fingerprint(all...)
+}
+
+// answers returns those of all files, in their order.
+func (j *Job) answers(parts []*Part) ([]given, error) {
+	question, err := j.question()
+	if err != nil {
+		return nil, err
+	}
+	j.twice = nil
+	all := make([]given, len(j.state.Files))
+	for _, p := range parts {
+		if p == nil {
+			return nil, errors.New("shards: a part is nil: give those that were read")
+		}
+		switch s := &p.state; {
+		case s.Job != j.id:
+			return nil, fmt.Errorf("%s is a part of job %.12s, with other files, another formula, other options or another version of credence, and this is job %.12s: run credence partial for this one", p, s.Job, j.id)
+		case s.Round != j.Round() || s.Question != question:
+			return nil, fmt.Errorf("%s answers round %d of the job, which asks round %d: run credence partial again for its files", p, s.Round, j.Round())
+		}
+		for i := range p.state.Answers {
+			a := given{&p.state.Answers[i], p}
+			if a.File < 0 || a.File >= len(all) {
+				return nil, fmt.Errorf("%s answers for file %d, and the job has %d: run credence partial again", p, a.File, len(all))
+			}
+			if before := all[a.File]; before.answer != nil {
+				one, err := before.digest()
+				if err != nil {
+					return nil, err
+				}
+				if other, err := a.digest(); err != nil || one != other {
+					return nil, fmt.Errorf("%s and %s answer otherwise for file %d, %s: the file or the program differs where they were made; make both again in one place", before.part, p, a.File, j.state.Files[a.File].Path)
+				}
+				j.twice = append(j.twice, a.File)
+				continue
+			}
+			all[a.File] = a
+		}
+	}
+	lacking := &LackingError{Round: j.Round()}
+	for k := range all {
+		if all[k].answer == nil {
+			lacking.Files = append(lacking.Files, k)
+		}
+	}
+	if lacking.Files != nil {
+		return nil, lacking
+	}
+	return all, nil
+}
+
+// mergeCounts ends a round of counting.
+func (j *Job) mergeCounts(answers []given) error {
+	var all *frame.Census
+	next := j.state
+	next.Counts = nil
+	for i := range answers {
+		c := new(frame.Census)
+		if err := json.Unmarshal(answers[i].Census, c); err != nil {
+			return fmt.Errorf("%s: %w", answers[i].part, err)
+		}
+		if all == nil {
+			all = c
+		} else if err := all.Merge(c); err != nil {
+			return fmt.Errorf("%s: %w", answers[i].part, err)
+		}
+		next.Counts = append(next.Counts, answers[i].Counts)
+	}
+	more, err := all.Next()
+	if err != nil {
+		return err
+	}
+	if next.Census = nil; more {
+		next.Census, err = json.Marshal(all)
+	} else {
+		next.Frame, err = all.Frame()
+	}
+	if err != nil {
+		return err
+	}
+	vectors, rows := j.vectors, 0
+	if next.Round == 0 {
+		vectors = map[string][]float64{}
+		next.First = make([]*credence.Schema, len(answers))
+		for k := range answers {
+			a := &answers[k]
+			if a.Schema == nil || rows >= credence.BlockRows {
+				continue
+			}
+			source := a.vector("first.source")
+			take := min(len(source), credence.BlockRows-rows)
+			rows += take
+			next.First[k] = a.Schema
+			vectors[prefix(k)+"first"], vectors[prefix(k)+"first.source"] = a.vector("first")[:take*len(a.Schema.Columns)], source[:take]
+		}
+	}
+	next.Round++
+	before, held := j.state, j.vectors
+	if j.state, j.vectors = next, vectors; next.Frame != nil {
+		if _, _, err := j.prepared(&carried{rows: next.Frame.Rows}); err != nil { // before any file is summed up
+			j.state, j.vectors = before, held
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeSums fits the model.
+func (j *Job) mergeSums(ctx context.Context, answers []given) (*credence.Fitted, error) {
+	rows := &carried{rows: j.state.Frame.Rows}
+	for i := range answers {
+		if a := &answers[i]; len(a.vector("places")) > 0 {
+			if err := rows.add(j.state.Frame, &some{j.state.Frame.Schema(), a.vector("rows")}, ints(a.vector("places")), ints(a.vector("source"))); err != nil {
+				return nil, fmt.Errorf("%s: %w", a.part, err)
+			}
+		}
+	}
+	p, engine, err := j.prepared(rows)
+	if err != nil {
+		return nil, err
+	}
+	var all *exact.Sums
+	var targets *criticism.Targets
+	for i := range answers {
+		a := &answers[i]
+		var sums *exact.Sums
+		if a.Sums == nil {
+			if sums, err = j.sums(ctx, engine, a.File); err == nil {
+				err = sums.Add(ctx, &carried{})
+			}
+		} else {
+			sums, err = engine.DecodeSums(a.Sums, prefix(a.File), a.part.vectors, j.state.Frame.Fingerprint())
+		}
+		if err == nil && all != nil {
+			err = all.Merge(sums)
+		} else if all == nil {
+			all = sums
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.part, err)
+		}
+		if a.Targets != nil {
+			if targets == nil {
+				targets = new(criticism.Targets)
+			}
+			targets.Merge(a.Targets)
+		}
+	}
+	outside, err := j.outside(answers)
+	if err != nil {
+		return nil, err
+	}
+	return p.FitSums(ctx, all, targets, outside)
+}
+
+// outside returns the columns outside the formula, nil where none are looked at.
+func (j *Job) outside(answers []given) (credence.Source, error) {
+	var schemas []*credence.Schema
+	for i := range answers {
+		if a := &answers[i]; a.Beside != nil {
+			schemas = append(schemas, a.Beside)
+		} else if len(a.vector("places")) > 0 {
+			return nil, nil
+		}
+	}
+	if schemas == nil {
+		return nil, nil
+	}
+	b := &beside{some: some{schema: unite(schemas)}, rows: j.begins(len(answers)).Source}
+	for i := range answers {
+		if a := &answers[i]; a.Beside != nil {
+			if err := b.add(&some{a.Beside, a.vector("beside")}, ints(a.vector("source"))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b, nil
+}
+
+// Lock keeps other processes from merging into the job at path until it is unlocked. A process that was killed leaves a lock behind, and the message names it.
+func Lock(path string) (unlock func(), err error) {
+	name := path + ".lock"
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		holder, _ := os.ReadFile(name)
+		return nil, fmt.Errorf("%s: process %s merges into this job: wait for it, or remove the file if that process is gone", name, strings.TrimSpace(string(holder)))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be written: %w", name, err)
+	}
+	host, _ := os.Hostname()
+	_, err = fmt.Fprintf(file, "%d on %s\n", os.Getpid(), host)
+	if err = errors.Join(err, file.Close()); err != nil {
+		os.Remove(name)
+		return nil, fmt.Errorf("%s: cannot be written: %w", name, err)
+	}
+	return func() { os.Remove(name) }, nil
+}

@@ -1,0 +1,333 @@
+package shards
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/internal/checkpoint"
+)
+
+// Part answers what a job asks, for some of its files.
+type Part struct {
+	name    string // of its file
+	state   partState
+	vectors map[string][]float64
+}
+
+// partState is what a file of a part has, beside vectors.
+type partState struct {
+	Job      string   `json:"job"`
+	Round    int      `json:"round"`
+	Question string   `json:"question"`
+	Answers  []answer `json:"answers"`
+}
+
+// answer is what a part says of a file. Vectors whose names begin with the file's number are its own.
+type answer struct {
+	File    int                `json:"file"`
+	Counts  counts             `json:"counts"`
+	Census  json.RawMessage    `json:"census,omitempty"`
+	Schema  *credence.Schema   `json:"schema,omitempty"` // of the first rows, with the file's levels
+	Sums    json.RawMessage    `json:"sums,omitempty"`
+	Targets *criticism.Targets `json:"targets,omitempty"`
+	Beside  *credence.Schema   `json:"beside,omitempty"` // of columns outside the formula
+}
+
+var partKind = checkpoint.Kind{Name: "part", Format: 1, Anew: "run credence partial again for its files"}
+
+// Write replaces the file at path by the part.
+func (p *Part) Write(path string) error { return partKind.WriteAll(path, &p.state, p.vectors) }
+
+// ReadPart reads a part that Write wrote.
+func ReadPart(path string) (*Part, error) {
+	p := &Part{name: path}
+	var err error
+	if p.vectors, err = partKind.ReadAll(path, &p.state); err != nil {
+		return nil, said(err)
+	}
+	return p, nil
+}
+
+// String names the part.
+func (p *Part) String() string { return cmp.Or(p.name, "a part") }
+
+// ParseFiles reads which of n files are meant: "3", "0-7", "2/64" for each 64th from file 2 on, or several with commas between.
+func ParseFiles(text string, n int) (files []int, err error) {
+	refuse := func() ([]int, error) {
+		return nil, &fit.Misuse{Err: fmt.Errorf("%q names no files of a job that has %d, counted from 0: write 3, 0-7, or 2/64 for each 64th from file 2 on", text, n)}
+	}
+	for _, item := range strings.Split(text, ",") {
+		from, to, step := item, item, 1
+		if first, last, found := strings.Cut(item, "-"); found {
+			from, to = first, last
+		}
+		if first, every, found := strings.Cut(item, "/"); found {
+			from, to = first, strconv.Itoa(n-1)
+			if step, err = strconv.Atoi(every); err != nil || step < 1 {
+				return refuse()
+			}
+		}
+		first, err := strconv.Atoi(from)
+		last, err2 := strconv.Atoi(to)
+		if err != nil || err2 != nil || first < 0 || last >= n || first > last && step == 1 || step > 1 && first >= step {
+			return refuse()
+		}
+		for k := first; k <= last; k += step {
+			files = append(files, k)
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// Partial answers what the job asks for the files of the given numbers, from 0. Nothing else of the job is read, and the answer depends on the file
+// and the job alone.
+func (j *Job) Partial(ctx context.Context, files ...int) (*Part, error) {
+	question, err := j.question()
+	if err != nil {
+		return nil, err
+	}
+	p := &Part{state: partState{Job: j.id, Round: j.Round(), Question: question}, vectors: map[string][]float64{}}
+	for _, k := range files {
+		if k < 0 || k >= len(j.state.Files) {
+			return nil, fmt.Errorf("shards: the job has no file %d: it has files 0 to %d", k, len(j.state.Files)-1)
+		}
+		a, err := j.answer(ctx, k, p.vectors)
+		if err != nil {
+			return nil, err
+		}
+		p.state.Answers = append(p.state.Answers, *a)
+	}
+	return p, nil
+}
+
+// answer answers for file k.
+func (j *Job) answer(ctx context.Context, k int, vectors map[string][]float64) (*answer, error) {
+	if j.state.Frame == nil {
+		return j.count(ctx, k, vectors)
+	}
+	return j.sum(ctx, k, vectors)
+}
+
+// prefix is what the names of file k's vectors begin with.
+func prefix(k int) string { return fmt.Sprintf("%d.", k) }
+
+// worded is a source that knows the words of boolean columns in all files.
+type worded struct {
+	credence.Source
+	words map[string][]string
+}
+
+func (w worded) Words(column string) []string { return w.words[column] }
+
+func (w worded) Place(row int) string { return w.Source.(frame.Placer).Place(row) }
+
+// load opens file k and reads its columns; no source where it has no rows.
+func (j *Job) load(ctx context.Context, k int, columns []string, trained *credence.Schema) (*dataset.Table, credence.Source, error) {
+	table, err := j.open(ctx, k, trained)
+	var source credence.Source
+	if err == nil {
+		if source, err = table.Load(ctx, columns); err != nil {
+			table.Close()
+		}
+	}
+	if errors.Is(err, dataset.ErrNoRows) {
+		return nil, nil, nil
+	}
+	if faulty := (*text.Error)(nil); errors.As(err, &faulty) && faulty.Column != "" {
+		err = fmt.Errorf("%w; columns have the kinds that the first 10,000 rows of all files have: where one is wrong, make the job anew with --types '%s=category'", err, faulty.Column)
+	}
+	return table, source, err
+}
+
+// count counts file k.
+func (j *Job) count(ctx context.Context, k int, vectors map[string][]float64) (*answer, error) {
+	table, source, err := j.load(ctx, k, j.state.Columns, nil)
+	if err != nil {
+		return nil, err
+	}
+	schema := j.schema()
+	if source != nil {
+		defer table.Close()
+		schema = source.Schema()
+	}
+	c, err := j.fit.NewCensus(j.schema(), schema, k)
+	if err == nil && j.state.Census != nil {
+		var before frame.Census
+		if err = json.Unmarshal(j.state.Census, &before); err == nil {
+			err = c.Continue(&before)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{File: k}
+	if source == nil {
+		err = c.EndFile()
+	} else {
+		err = c.AddAll(ctx, worded{source, j.state.Reading.Words})
+	}
+	if err == nil {
+		var left int
+		a.Counts.Kept, left, err = c.Rows()
+		a.Counts.Source = a.Counts.Kept + left
+	}
+	if err == nil && source != nil && j.state.Round == 0 && !j.state.NoRows {
+		rows, first, err := c.First(source, credence.BlockRows)
+		if err != nil {
+			return nil, err
+		}
+		a.Schema, vectors[prefix(k)+"first"], vectors[prefix(k)+"first.source"] = schema, first.Values.Data, floats(rows)
+	}
+	if err == nil {
+		a.Census, err = json.Marshal(c)
+	}
+	return a, err
+}
+
+// begins returns the first row of file k among those of the model and among all.
+func (j *Job) begins(k int) (begin counts) {
+	for _, c := range j.state.Counts[:k] {
+		begin.Kept += c.Kept
+		begin.Source += c.Source
+	}
+	return begin
+}
+
+// prepared makes the model, for rows of which none need be there, and its engine.
+func (j *Job) prepared(data credence.Data) (*fit.Prepared, *exact.Engine, error) {
+	p, err := j.fit.PrepareApart(j.schema(), j.state.Frame, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	engine, err := p.Apart()
+	return p, engine, err
+}
+
+// sums returns sums without rows for file k and those behind it, in the units of all.
+func (j *Job) sums(ctx context.Context, engine *exact.Engine, k int) (*exact.Sums, error) {
+	fr := j.state.Frame
+	first := &carried{}
+	for f, schema := range j.state.First {
+		if schema == nil {
+			continue
+		}
+		source := ints(j.vectors[prefix(f)+"first.source"])
+		if err := first.add(fr, &some{schema, j.vectors[prefix(f)+"first"]}, make([]int, len(source)), source); err != nil {
+			return nil, err
+		}
+	}
+	if first.All.Rows() == 0 { // rows stay where they are: the target's moments tell its units as well
+		b := &first.All
+		b.X.Reshape(2, len(fr.Inputs))
+		sd := math.Sqrt(fr.Target.Variance)
+		b.Target = []float64{fr.Target.Mean - sd, fr.Target.Mean + sd}
+	}
+	units, err := engine.Units(ctx, &first.Memory)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewSums(fr.Fingerprint(), units, k)
+}
+
+// sum adds up file k.
+func (j *Job) sum(ctx context.Context, k int, vectors map[string][]float64) (*answer, error) {
+	fr := j.state.Frame
+	a := &answer{File: k, Counts: j.state.Counts[k]}
+	if a.Counts.Kept == 0 {
+		return a, nil
+	}
+	table, source, err := j.load(ctx, k, nil, fr.Schema())
+	if err != nil {
+		return nil, err
+	}
+	if source == nil || source.Rows() != a.Counts.Source {
+		return nil, fmt.Errorf("%s: had %d rows when they were counted, and has others now: make the job anew", j.state.Files[k].Path, a.Counts.Source)
+	}
+	defer table.Close()
+	bound, err := fr.Bind(source, frame.RequireTargets)
+	if err != nil {
+		return nil, err
+	}
+	p, engine, err := j.prepared(bound)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := j.sums(ctx, engine, k)
+	if err == nil {
+		err = sums.Add(ctx, bound)
+	}
+	if err == nil {
+		a.Sums, err = sums.Encode(prefix(k), vectors)
+	}
+	if err == nil {
+		a.Targets, err = p.Targets(ctx, source)
+	}
+	if err == nil && !j.state.NoRows {
+		err = j.carry(ctx, a, p, bound, source, vectors)
+	}
+	return a, err
+}
+
+// carry takes along the rows of a file that are looked at.
+func (j *Job) carry(ctx context.Context, a *answer, p *fit.Prepared, bound *frame.Bound, source credence.Source, vectors map[string][]float64) error {
+	begin, name := j.begins(a.File), prefix(a.File)
+	var places, rows []int
+	for _, place := range p.Criticised() {
+		if place >= begin.Kept && place < begin.Kept+a.Counts.Kept {
+			places, rows = append(places, place), append(rows, bound.SourceRow(place-begin.Kept))
+		}
+	}
+	vectors[name+"places"] = floats(places)
+	values, err := take(source, rows)
+	if err != nil {
+		return err
+	}
+	vectors[name+"rows"] = values
+	if j.begins(len(j.state.Files)).Source <= fit.MostBeside && len(j.state.Outside) > 0 {
+		if table, other, err := j.load(ctx, a.File, j.state.Outside, nil); err == nil && other != nil { // what stands outside the formula may be unreadable
+			defer table.Close()
+			a.Beside = &credence.Schema{Columns: other.Schema().Columns}
+			if vectors[name+"beside"], err = take(other, rows); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range rows {
+		rows[i] += begin.Source
+	}
+	vectors[name+"source"] = floats(rows)
+	return nil
+}
+
+// take reads rows of a source.
+func take(source credence.Source, rows []int) (values []float64, err error) {
+	var chunk credence.Chunk
+	values = []float64{}
+	for at := 0; at < len(rows); {
+		next := at + 1
+		for next < len(rows) && rows[next] == rows[at]+next-at && next-at < credence.BlockRows {
+			next++
+		}
+		if err := source.Read(&chunk, rows[at], next-at); err != nil {
+			return nil, err
+		}
+		values = append(values, chunk.Values.Data[:(next-at)*chunk.Values.Cols]...)
+		at = next
+	}
+	return values, nil
+}
