@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/linop"
 )
 
 // ErrDamaged says that a file does not hold what was written: it is to be made
@@ -24,9 +25,9 @@ const (
 )
 
 // checksums are CRC-32C, which processors compute at memory speed.
-func checksum(data []byte) uint32 {
-	return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
-}
+func checksum(data []byte) uint32 { return crc32.Checksum(data, castagnoli) }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // entry describes a block.
 type entry struct {
@@ -138,14 +139,8 @@ func encodeRows(to []byte, c *credence.Chunk, sparse bool) []byte {
 	return to
 }
 
-// decodeRows fills dst with the rows of a block whose length fits its entry.
-func decodeRows(dst *credence.Chunk, from []byte, e *entry, width int, sparse bool) error {
-	dst.Values.Reshape(e.rows, width)
-	for i := range dst.Values.Data {
-		dst.Values.Data[i] = math.Float64frombits(binary.LittleEndian.Uint64(from[8*i:]))
-	}
-	from = from[8*len(dst.Values.Data):]
-	s := &dst.Sparse
+// decodeSparse fills s with the sparse part of a block whose length fits its entry.
+func decodeSparse(s *linop.CSR, from []byte, e *entry, sparse bool) error {
 	s.Rows = e.rows
 	s.Start = append(s.Start[:0], 0)
 	if !sparse {
