@@ -43,17 +43,26 @@ func (m *moments) add(values, weight []float64) {
 		if v != v {
 			continue
 		}
-		w := 1.0
-		if weight != nil {
-			w = weight[i]
-		}
 		count++
+		if v <= low { // and only then, for min has NaN and signs of zero to see to
+			low = min(low, v)
+		}
+		if v >= high {
+			high = max(high, v)
+		}
+		if weight == nil {
+			sum += v
+			continue
+		}
+		w := weight[i]
 		total += w
 		sum += w * v
-		low, high = min(low, v), max(high, v)
 		if w > 0 {
 			least, most = min(least, v), max(most, v)
 		}
+	}
+	if weight == nil {
+		total, least, most = float64(count), low, high
 	}
 	block := moments{Count: count, Missing: len(values) - count, Weight: total, Min: low, Max: high, Hash: hash}
 	if total > 0 {
