@@ -126,6 +126,26 @@ func scaleOn(s ISA, alpha float64, x []float64) {
 	}
 }
 
+// butterflyOn multiplies two or four rows of n values, ld apart, by the Hadamard matrix of their number.
+func butterflyOn(s ISA, x []float64, ld, n, rows int) {
+	if n == 0 {
+		return
+	}
+	_ = x[(rows-1)*ld+n-1]
+	switch {
+	case s == AVX512 && rows == 4:
+		butterfly4AVX512(n, &x[0], ld)
+	case s == AVX512:
+		butterflyAVX512(n, &x[0], ld)
+	case s == AVX2 && rows == 4:
+		butterfly4AVX2(n, &x[0], ld)
+	case s == AVX2:
+		butterflyAVX2(n, &x[0], ld)
+	default:
+		butterflyGo(x, ld, n, rows)
+	}
+}
+
 // axpy4On adds alpha[r] times row r of x, ld apart, to y, for four rows.
 func axpy4On(s ISA, alpha []float64, x []float64, ld int, y []float64) {
 	if len(y) == 0 {

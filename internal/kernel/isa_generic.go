@@ -24,6 +24,8 @@ func rowSumsOn(_ ISA, x []float64, rows *[columnRows][]float64, sums *[columnRow
 
 func scaleOn(_ ISA, alpha float64, x []float64) { scaleGo(alpha, x) }
 
+func butterflyOn(_ ISA, x []float64, ld, n, rows int) { butterflyGo(x, ld, n, rows) }
+
 func unaryOn(ISA, unary, int, *float64, *float64) { panic("kernel: no vector kernels in this build") }
 
 func sinCosVectors(ISA, int, *float64, *float64, *float64) int {

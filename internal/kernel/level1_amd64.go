@@ -34,6 +34,16 @@ func gatherAVX512(n int, alpha *float64, index *int32, x *float64, ld int, y *fl
 //go:noescape
 func scaleAVX512(n int, alpha *float64, x *float64)
 
+// butterflyAVX512 multiplies rows of n values, ld values apart, by the Hadamard matrix of their number.
+//
+//go:noescape
+func butterflyAVX512(n int, x *float64, ld int)
+
+// butterfly4AVX512 multiplies rows of n values, ld values apart, by the Hadamard matrix of their number.
+//
+//go:noescape
+func butterfly4AVX512(n int, x *float64, ld int)
+
 // dotAVX2 is the inner product of n values in 32 interleaved partial sums.
 //
 //go:noescape
@@ -63,6 +73,16 @@ func gatherAVX2(n int, alpha *float64, index *int32, x *float64, ld int, y *floa
 //
 //go:noescape
 func scaleAVX2(n int, alpha *float64, x *float64)
+
+// butterflyAVX2 multiplies rows of n values, ld values apart, by the Hadamard matrix of their number.
+//
+//go:noescape
+func butterflyAVX2(n int, x *float64, ld int)
+
+// butterfly4AVX2 multiplies rows of n values, ld values apart, by the Hadamard matrix of their number.
+//
+//go:noescape
+func butterfly4AVX2(n int, x *float64, ld int)
 
 // rowSumsAVX2 stores the sums of n products of x with each of eight rows, in the order of the elements.
 //

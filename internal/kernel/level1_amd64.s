@@ -392,6 +392,110 @@ end:
 	VZEROUPPER
 	RET
 
+// func butterflyAVX512(n int, x *float64, ld int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·butterflyAVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ ld+16(FP), DX
+	LEAQ (CX)(DX*8), DX
+
+loop:
+	CMPQ    AX, $0x00000008
+	JL      tail
+	VMOVUPD (CX), Z0
+	VMOVUPD (DX), Z1
+	VADDPD  Z1, Z0, Z2
+	VSUBPD  Z1, Z0, Z0
+	VMOVUPD Z2, (CX)
+	VMOVUPD Z0, (DX)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000008, AX
+	JMP     loop
+
+tail:
+	TESTQ     AX, AX
+	JZ        end
+	XORQ      BX, BX
+	BTSQ      AX, BX
+	DECQ      BX
+	KMOVQ     BX, K1
+	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (DX), K1, Z1
+	VADDPD    Z1, Z0, Z2
+	VSUBPD    Z1, Z0, Z0
+	VMOVUPD   Z2, K1, (CX)
+	VMOVUPD   Z0, K1, (DX)
+
+end:
+	VZEROUPPER
+	RET
+
+// func butterfly4AVX512(n int, x *float64, ld int)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·butterfly4AVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ ld+16(FP), DX
+	LEAQ (CX)(DX*8), BX
+	LEAQ (BX)(DX*8), SI
+	LEAQ (SI)(DX*8), DX
+
+loop:
+	CMPQ    AX, $0x00000008
+	JL      tail
+	VMOVUPD (CX), Z0
+	VMOVUPD (BX), Z1
+	VMOVUPD (SI), Z2
+	VMOVUPD (DX), Z3
+	VADDPD  Z1, Z0, Z4
+	VSUBPD  Z1, Z0, Z0
+	VADDPD  Z3, Z2, Z1
+	VSUBPD  Z3, Z2, Z2
+	VADDPD  Z1, Z4, Z3
+	VSUBPD  Z1, Z4, Z1
+	VADDPD  Z2, Z0, Z4
+	VSUBPD  Z2, Z0, Z0
+	VMOVUPD Z3, (CX)
+	VMOVUPD Z4, (BX)
+	VMOVUPD Z1, (SI)
+	VMOVUPD Z0, (DX)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	ADDQ    $0x00000040, DX
+	SUBQ    $0x00000008, AX
+	JMP     loop
+
+tail:
+	TESTQ     AX, AX
+	JZ        end
+	XORQ      DI, DI
+	BTSQ      AX, DI
+	DECQ      DI
+	KMOVQ     DI, K1
+	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (BX), K1, Z1
+	VMOVUPD.Z (SI), K1, Z2
+	VMOVUPD.Z (DX), K1, Z3
+	VADDPD    Z1, Z0, Z4
+	VSUBPD    Z1, Z0, Z0
+	VADDPD    Z3, Z2, Z1
+	VSUBPD    Z3, Z2, Z2
+	VADDPD    Z1, Z4, Z3
+	VSUBPD    Z1, Z4, Z1
+	VADDPD    Z2, Z0, Z4
+	VSUBPD    Z2, Z0, Z0
+	VMOVUPD   Z3, K1, (CX)
+	VMOVUPD   Z4, K1, (BX)
+	VMOVUPD   Z1, K1, (SI)
+	VMOVUPD   Z0, K1, (DX)
+
+end:
+	VZEROUPPER
+	RET
+
 // func dotAVX2(n int, x *float64, y *float64) float64
 // Requires: AVX, FMA3, SSE2
 TEXT ·dotAVX2(SB), NOSPLIT, $0-32
@@ -787,6 +891,122 @@ tail:
 	VMULPD     Y0, Y1, Y1
 	VMOVUPD    32(CX), Y0
 	VMASKMOVPD Y1, Y0, 32(DX)
+
+end:
+	VZEROUPPER
+	RET
+
+// func butterflyAVX2(n int, x *float64, ld int)
+// Requires: AVX
+TEXT ·butterflyAVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ ld+16(FP), DX
+	LEAQ (CX)(DX*8), DX
+
+loop:
+	CMPQ    AX, $0x00000004
+	JL      tail
+	VMOVUPD (CX), Y0
+	VMOVUPD (DX), Y1
+	VADDPD  Y1, Y0, Y2
+	VSUBPD  Y1, Y0, Y0
+	VMOVUPD Y2, (CX)
+	VMOVUPD Y0, (DX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000004, AX
+	JMP     loop
+
+tail:
+	TESTQ      AX, AX
+	JZ         end
+	LEAQ       tailMasks<>+0(SB), BX
+	MOVQ       $0x00000020, SI
+	SUBQ       AX, SI
+	LEAQ       (BX)(SI*8), BX
+	VMOVUPD    (BX), Y0
+	VMASKMOVPD (CX), Y0, Y0
+	VMOVUPD    (BX), Y1
+	VMASKMOVPD (DX), Y1, Y1
+	VADDPD     Y1, Y0, Y2
+	VSUBPD     Y1, Y0, Y0
+	VMOVUPD    (BX), Y1
+	VMASKMOVPD Y2, Y1, (CX)
+	VMOVUPD    (BX), Y1
+	VMASKMOVPD Y0, Y1, (DX)
+
+end:
+	VZEROUPPER
+	RET
+
+// func butterfly4AVX2(n int, x *float64, ld int)
+// Requires: AVX
+TEXT ·butterfly4AVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ ld+16(FP), DX
+	LEAQ (CX)(DX*8), BX
+	LEAQ (BX)(DX*8), SI
+	LEAQ (SI)(DX*8), DX
+
+loop:
+	CMPQ    AX, $0x00000004
+	JL      tail
+	VMOVUPD (CX), Y0
+	VMOVUPD (BX), Y1
+	VMOVUPD (SI), Y2
+	VMOVUPD (DX), Y3
+	VADDPD  Y1, Y0, Y4
+	VSUBPD  Y1, Y0, Y0
+	VADDPD  Y3, Y2, Y1
+	VSUBPD  Y3, Y2, Y2
+	VADDPD  Y1, Y4, Y3
+	VSUBPD  Y1, Y4, Y1
+	VADDPD  Y2, Y0, Y4
+	VSUBPD  Y2, Y0, Y0
+	VMOVUPD Y3, (CX)
+	VMOVUPD Y4, (BX)
+	VMOVUPD Y1, (SI)
+	VMOVUPD Y0, (DX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, BX
+	ADDQ    $0x00000020, SI
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000004, AX
+	JMP     loop
+
+tail:
+	TESTQ      AX, AX
+	JZ         end
+	LEAQ       tailMasks<>+0(SB), DI
+	MOVQ       $0x00000020, R8
+	SUBQ       AX, R8
+	LEAQ       (DI)(R8*8), DI
+	VMOVUPD    (DI), Y0
+	VMASKMOVPD (CX), Y0, Y0
+	VMOVUPD    (DI), Y1
+	VMASKMOVPD (BX), Y1, Y1
+	VMOVUPD    (DI), Y2
+	VMASKMOVPD (SI), Y2, Y2
+	VMOVUPD    (DI), Y3
+	VMASKMOVPD (DX), Y3, Y3
+	VADDPD     Y1, Y0, Y4
+	VSUBPD     Y1, Y0, Y0
+	VADDPD     Y3, Y2, Y1
+	VSUBPD     Y3, Y2, Y2
+	VADDPD     Y1, Y4, Y3
+	VSUBPD     Y1, Y4, Y1
+	VADDPD     Y2, Y0, Y4
+	VSUBPD     Y2, Y0, Y0
+	VMOVUPD    (DI), Y2
+	VMASKMOVPD Y3, Y2, (CX)
+	VMOVUPD    (DI), Y2
+	VMASKMOVPD Y4, Y2, (BX)
+	VMOVUPD    (DI), Y2
+	VMASKMOVPD Y1, Y2, (SI)
+	VMOVUPD    (DI), Y1
+	VMASKMOVPD Y0, Y1, (DX)
 
 end:
 	VZEROUPPER

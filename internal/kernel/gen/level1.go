@@ -19,6 +19,8 @@ func (v isa) level1() {
 	v.axpy("axpy4", 4)
 	v.gather()
 	v.scaleVector()
+	v.butterfly("butterfly", 2)
+	v.butterfly("butterfly4", 4)
 	if !v.wide {
 		v.rowSums()
 	}
@@ -364,6 +366,62 @@ func (v isa) axpy(name string, rows int) {
 			VFMADD231PD(load(x[r], u), weight[r], t)
 		}
 		store(t, y, u)
+	}
+	Label("end")
+	done()
+}
+
+// butterfly multiplies rows of n values, ld apart, by the Hadamard matrix of their number, in the order of additions of one step after the other.
+func (v isa) butterfly(name string, rows int) {
+	v.text(name, "func(n int, x *float64, ld int)", "multiplies rows of n values, ld values apart, by the Hadamard matrix of their number.")
+	n := Load(Param("n"), GP64())
+	x := []reg.Register{Load(Param("x"), GP64())}
+	ld := Load(Param("ld"), GP64())
+	for len(x) < rows {
+		next := GP64()
+		LEAQ(Mem{Base: x[len(x)-1], Index: ld, Scale: 8}, next)
+		x = append(x, next)
+	}
+	turn := func(t []reg.VecVirtual) {
+		for half := 1; half < rows; half *= 2 {
+			for at := range t {
+				if at&half == 0 {
+					sum, difference := v.vec(), v.vec()
+					VADDPD(t[at+half], t[at], sum)
+					VSUBPD(t[at+half], t[at], difference)
+					t[at], t[at+half] = sum, difference
+				}
+			}
+		}
+	}
+	const unroll = 1
+	Label("loop")
+	CMPQ(n, imm(v.lanes()))
+	JL(LabelRef("tail"))
+	t := make([]reg.VecVirtual, rows)
+	for r := range t {
+		t[r] = v.vec()
+		VMOVUPD(at(x[r], 0), t[r])
+	}
+	turn(t)
+	for r := range t {
+		VMOVUPD(t[r], at(x[r], 0))
+	}
+	for _, p := range x {
+		ADDQ(imm(v.bytes()), p)
+	}
+	SUBQ(imm(v.lanes()), n)
+	JMP(LabelRef("loop"))
+	Label("tail")
+	TESTQ(n, n)
+	JZ(LabelRef("end"))
+	load, store := v.tail(n, unroll)
+	for r := range t {
+		t[r] = load(x[r], 0)
+	}
+	turn(t)
+	for r := range t {
+		store(t[r], x[r], 0)
 	}
 	Label("end")
 	done()
