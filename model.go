@@ -101,6 +101,11 @@ type Hyper struct {
 	PriorMean, PriorSD float64
 	// Lower and Upper bound what an optimiser may try.
 	Lower, Upper float64
+	// Starts are where searches begin, one after the other, for a value of which the evidence has many narrow maxima, as a period; nil
+	// leaves that to the engine, about Start.
+	Starts []float64
+	// Step is the change of the logarithm that changes columns as much as a change of 1 does that of a lengthscale; 0 means 1.
+	Step float64
 }
 
 // Tunable is the ability of features to have their hyper-parameters learned by

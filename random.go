@@ -10,6 +10,7 @@ type Purpose string
 const (
 	DrawFrequencies Purpose = "frequencies" // random features; the place of the term in the formula
 	DrawCentres     Purpose = "centres"     // radial and sigmoid features; the place of the term
+	PeriodStarts    Purpose = "periods"     // where periods of spectral are searched for; the place of the term
 	RedrawFeatures  Purpose = "exact.draw"  // random features of another start; the start
 	// ExactLengthscales is for lengthscales of further members; the start.
 	ExactLengthscales Purpose = "exact.lengthscales"

@@ -22,11 +22,16 @@ type RandomFourier struct {
 	Segment     bool        `json:"segment,omitempty"`  // whether the sparse segment takes part, after Inputs
 	Without     []int32     `json:"without,omitempty"`  // columns of the segment left out, increasing from 0
 	Lengthscale Lengthscale `json:"lengthscale"`
+	// Times are further kernels, by which the first is multiplied: a frequency is one of each.
+	Times []Factor `json:"times,omitempty"`
 	// Given says that the user gave the frequencies, so that they are never redrawn.
 	Given bool `json:"given,omitempty"`
 	// Frequencies are the standard frequencies ω, before division by the
 	// lengthscale: n×d, d the number of inputs. [RandomFourier.Draw] draws them.
-	Frequencies []float64 `json:"-" tensor:"frequencies,n,inputs"`
+	Frequencies []float64 `json:"-" tensor:"frequencies,n,inputs,optional"`
+	// Fastfood has the numbers of Count frequencies under [Fastfood], in place of Frequencies.
+	Fastfood []float64 `json:"-" tensor:"fastfood,numbers,optional"`
+	Count    int       `json:"count,omitempty"`
 	// Amplitudes are what cosines and sines of every frequency are multiplied by, whose squares add up to 1; nil means 1/√n.
 	Amplitudes []float64 `json:"-" tensor:"amplitudes,n,optional"`
 }
@@ -40,7 +45,7 @@ func (t *RandomFourier) Label() string { return t.Name }
 // TensorInputs implements [Tensored].
 func (t *RandomFourier) TensorInputs(in *Inputs) int {
 	if !t.Segment {
-		return len(t.Inputs)
+		return len(t.all())
 	}
 	return len(t.Inputs) + in.Segment - len(t.Without)
 }
@@ -50,25 +55,35 @@ func (t *RandomFourier) ReadsSegment() bool { return t.Segment }
 
 // Draw returns the term with n frequencies drawn from rng.
 func (t *RandomFourier) Draw(in *Inputs, n int, rng *rand.Rand) (*RandomFourier, error) {
-	r, err := newReader(t.Name, in, t.Inputs, t.Segment, t.Without)
+	r, err := newReader(t.Name, in, t.all(), t.Segment, t.Without)
 	if err != nil {
 		return nil, err
 	}
 	drawn := *t
-	drawn.Given, drawn.Sampling = false, cmp.Or(t.Sampling, t.Kernel.DefaultSampling(r.d))
-	drawn.Frequencies, drawn.Amplitudes, err = t.Kernel.Draw(drawn.Sampling, n, r.d, rng)
-	return &drawn, err
+	drawn.Given = false
+	if t.Times == nil {
+		drawn.Sampling = cmp.Or(t.Sampling, t.Kernel.DefaultSampling(r.d))
+	}
+	return &drawn, drawn.draw(n, r.d, rng)
 }
 
 // Bind implements [Term].
 func (t *RandomFourier) Bind(in *Inputs) (Map, error) {
 	m := &fourierMap{term: *t}
 	var err error
-	if m.reader, err = newReader(t.Name, in, t.Inputs, t.Segment, t.Without); err != nil {
+	if m.reader, err = newReader(t.Name, in, t.all(), t.Segment, t.Without); err != nil {
 		return nil, err
 	}
 	d := m.reader.d
-	if len(t.Frequencies) == 0 || len(t.Frequencies)%d != 0 {
+	if err := m.bindFactors(in); err != nil {
+		return nil, err
+	}
+	if t.Sampling == Fastfood {
+		if m.fast, err = newFast(t, d); err != nil {
+			return nil, err
+		}
+		m.n = t.Count
+	} else if m.n = len(t.Frequencies) / d; m.n == 0 || len(t.Frequencies)%d != 0 {
 		return nil, fmt.Errorf("feature: %s has %d frequency values for %d inputs: give rows of %d, or draw them", t.Name, len(t.Frequencies), d, d)
 	}
 	for i, v := range t.Frequencies {
@@ -76,11 +91,6 @@ func (t *RandomFourier) Bind(in *Inputs) (Map, error) {
 			return nil, fmt.Errorf("feature: %s: value %d of frequency %d is %g: give finite numbers", t.Name, i%d+1, i/d+1, v)
 		}
 	}
-	if m.term.Lengthscale, err = t.Lengthscale.fill(t.Name, d); err != nil {
-		return nil, err
-	}
-	m.reader.scaleBy(&m.term.Lengthscale)
-	m.n = len(t.Frequencies) / d
 	if m.term.Amplitudes != nil && len(m.term.Amplitudes) != m.n {
 		return nil, fmt.Errorf("feature: %s has %d amplitudes for %d frequencies: give one each, or none", t.Name, len(t.Amplitudes), m.n)
 	}
@@ -92,18 +102,17 @@ func (t *RandomFourier) Bind(in *Inputs) (Map, error) {
 	if t.Given {
 		return m, nil
 	}
-	if err := t.Kernel.check(t.Sampling, d); err != nil {
-		return nil, err
-	}
 	return &redrawable{m}, nil
 }
 
 // fourierMap computes Z = (X/ℓ) Ωᵀ and φ = [a cos Z, a sin Z], a the amplitudes.
 type fourierMap struct {
-	term   RandomFourier
-	reader reader
-	n      int
-	jobs   jobs
+	term    RandomFourier
+	factors []factor
+	reader  reader
+	n       int
+	fast    *fast // nil where frequencies are numbers of their own
+	jobs    jobs
 }
 
 // redrawable adds Redraw and Thin to maps whose frequencies the user did not give.
@@ -111,8 +120,7 @@ type redrawable struct{ *fourierMap }
 
 func (m *redrawable) Redraw(rng *rand.Rand) Term {
 	term := m.term
-	var err error
-	if term.Frequencies, term.Amplitudes, err = term.Kernel.Draw(term.Sampling, m.n, m.reader.d, rng); err != nil {
+	if err := term.draw(m.n, m.reader.d, rng); err != nil {
 		panic(err.Error())
 	}
 	return &term
@@ -121,6 +129,10 @@ func (m *redrawable) Redraw(rng *rand.Rand) Term {
 func (m *redrawable) Thin(parts int) Term {
 	term := m.term
 	n := max(1, m.n/parts)
+	if m.fast != nil {
+		term.Count, term.Fastfood = n, slices.Clip(term.Fastfood[:m.fast.numbers(n)])
+		return &term
+	}
 	term.Frequencies = slices.Clip(term.Frequencies[:n*m.reader.d])
 	if term.Amplitudes != nil && n < m.n {
 		term.Amplitudes = normalised(slices.Clone(term.Amplitudes[:n]))
@@ -137,16 +149,6 @@ func (m *fourierMap) WeightName(j int) string {
 	return fmt.Sprintf("sin %d", j-m.n+1)
 }
 
-func (m *fourierMap) Hyper() []credence.Hyper {
-	return m.term.Lengthscale.hyper(m.term.Name, m.reader.d, m.reader.name)
-}
-
-func (m *fourierMap) WithHyper(values []float64) Term {
-	term := m.term
-	term.Lengthscale = term.Lengthscale.with(values)
-	return &term
-}
-
 // Fill goes by blocks of BlockRows rows: the product lands in the cosine columns of
 // dst, where sines and cosines then take its place, so Z needs no memory of its own.
 func (m *fourierMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credence.Batch) {
@@ -154,10 +156,13 @@ func (m *fourierMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credenc
 	d, n := m.reader.d, m.n
 	x := ws.Floats(min(dst.Rows, credence.BlockRows) * d)
 	job := m.jobs.take(m.work)
+	job.x, job.scratch = x, ws.Floats(m.fast.scratch(ws))
 	for first := range credence.Blocks(dst.Rows) {
 		job.block(dst, first)
 		m.reader.read(x, rows, first, job.rows)
-		ws.Pool().Gemm(false, true, job.rows, n, d, 1, x, d, m.term.Frequencies, d, 0, job.phi, dst.Stride)
+		if m.fast == nil {
+			ws.Pool().Gemm(false, true, job.rows, n, d, 1, x, d, m.term.Frequencies, d, 0, job.phi, dst.Stride)
+		}
 		ws.Pool().Run(job.tasks(), job.forward)
 	}
 	m.jobs.give(job)
@@ -176,30 +181,42 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 	block := min(phi.Rows, credence.BlockRows)
 	x := ws.Floats(block * d)
 	z := ws.Floats(block * n)
-	product := ws.Floats(n * d)
+	byInput := ws.Floats(d)
+	clear(byInput)
 	job := m.jobs.take(m.work)
-	job.z = z
+	job.x, job.z, job.scratch = x, z, ws.Floats(m.fast.scratch(ws))
+	var product []float64
+	if m.fast == nil {
+		product = ws.Floats(n * d)
+	} else {
+		job.sums = ws.Floats((block + taskRows - 1) / taskRows * d)
+	}
 	beta := 0.0
 	for first := range credence.Blocks(phi.Rows) {
 		job.block(phi, first)
 		job.dPhi = dPhi.Data[first*phi.Stride:]
-		ws.Pool().Run(job.tasks(), job.backward)
 		m.reader.read(x, rows, first, job.rows)
+		ws.Pool().Run(job.tasks(), job.backward)
+		if m.fast != nil {
+			for task := range job.tasks() {
+				kernel.Axpy(-1, job.sums[task*d:(task+1)*d], byInput)
+			}
+			continue
+		}
 		ws.Pool().Gemm(true, false, d, n, job.rows, 1, x, d, z, n, beta, product, n)
 		beta = 1
 	}
 	m.jobs.give(job)
 
-	byInput := ws.Floats(d)
 	for j := range d {
-		sum := 0.0
-		for i, v := range product[j*n : (j+1)*n] {
-			sum -= m.term.Frequencies[i*d+j] * v
+		for i := 0; m.fast == nil && i < n; i++ {
+			byInput[j] -= m.term.Frequencies[i*d+j] * product[j*n+i]
 		}
-		byInput[j] = sum
 	}
-
-	m.term.Lengthscale.addTo(grad, byInput)
+	for k := range m.factors {
+		f := &m.factors[k]
+		f.lengthscale.addTo(grad[f.hyper:], byInput[f.first:f.first+f.count])
+	}
 	ws.Release(mark)
 }
 
@@ -207,7 +224,10 @@ func (m *fourierMap) Pullback(ws *credence.Workspace, grad []float64, rows *cred
 func (m *fourierMap) work(job *job) {
 	n := m.n
 	scale, amplitudes := 1/math.Sqrt(float64(n)), m.term.Amplitudes
-	job.forward = func(task, _ int) {
+	job.forward = func(task, worker int) {
+		if m.fast != nil {
+			m.fast.forward(job, task, worker)
+		}
 		for i := task * taskRows; i < min((task+1)*taskRows, job.rows); i++ {
 			row := job.phi[i*job.stride : i*job.stride+2*n]
 			cos, sin := row[:n], row[n:]
@@ -222,7 +242,7 @@ func (m *fourierMap) work(job *job) {
 			}
 		}
 	}
-	job.backward = func(task, _ int) {
+	job.backward = func(task, worker int) {
 		for i := task * taskRows; i < min((task+1)*taskRows, job.rows); i++ {
 			row := job.phi[i*job.stride : i*job.stride+2*n]
 			change := job.dPhi[i*job.stride : i*job.stride+2*n]
@@ -232,6 +252,9 @@ func (m *fourierMap) work(job *job) {
 			for k := range z {
 				z[k] = dSin[k]*cos[k] - dCos[k]*sin[k]
 			}
+		}
+		if m.fast != nil {
+			m.fast.backward(job, task, worker)
 		}
 	}
 }

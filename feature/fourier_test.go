@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -348,19 +349,19 @@ func TestLengthscaleDefaults(t *testing.T) {
 	in := numbers(4)
 	term := draw(t, in, RandomFourier{Name: "rbf(.)", Kernel: RBF, Inputs: span(0, 4)}, 3, 1)
 	want := credence.Hyper{Name: "lengthscale.rbf(.).d", Value: 2, Start: 2, PriorMean: math.Log(2), PriorSD: 1, Lower: 0.02, Upper: 3000}
-	if hypers := newSet(t, in, term).Hyper(); len(hypers) != 4 || hypers[3] != want {
+	if hypers := newSet(t, in, term).Hyper(); len(hypers) != 4 || !reflect.DeepEqual(hypers[3], want) {
 		t.Fatalf("hyper-parameters %+v, want four and the last %+v", hypers, want)
 	}
 	term.Lengthscale = Lengthscale{Shared: true, NoPrior: true, State: param.Guess, Values: []float64{5}}
 	want = credence.Hyper{Name: "lengthscale.rbf(.)", Value: 5, Start: 5, Lower: 0.02, Upper: 3000}
 	s := newSet(t, in, term)
-	if hypers := s.Hyper(); len(hypers) != 1 || hypers[0] != want {
+	if hypers := s.Hyper(); len(hypers) != 1 || !reflect.DeepEqual(hypers[0], want) {
 		t.Fatalf("hyper-parameters %+v, want %+v", hypers, want)
 	}
 	// What was learned is stored with the term; where to start stays.
 	learned := s.WithHyper([]float64{0.4}).(*Set)
 	want.Value = 0.4
-	if h := newSet(t, in, learned.Terms()...).Hyper()[0]; h != want {
+	if h := newSet(t, in, learned.Terms()...).Hyper()[0]; !reflect.DeepEqual(h, want) {
 		t.Fatalf("after learning %+v, want %+v", h, want)
 	}
 }

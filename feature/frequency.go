@@ -22,6 +22,9 @@ const (
 	Matern12  Kernel = "matern12"  // exp(-r)
 	Matern32  Kernel = "matern32"  // (1+r) exp(-r)
 	Matern52  Kernel = "matern52"  // (1+r+r²/3) exp(-r)
+	// Cosine is Π cos(2πτ_j), with periods for lengthscales: a factor of [RandomFourier], which makes it a component of a spectral
+	// mixture (Wilson & Adams 2013).
+	Cosine Kernel = "cosine"
 )
 
 // Sampling says how the frequencies of one draw depend on each other. Each of
@@ -40,6 +43,8 @@ const (
 	// of them, so that functions drawn from the prior have no fine detail: those of the data are then fitted badly, by bands that
 	// are too narrow, however many they are.
 	Quasi Sampling = "quasi"
+	// Fastfood frequencies are never formed: products with them go by Hadamard transforms (Le, Sarlós & Smola 2013).
+	Fastfood Sampling = "fastfood"
 )
 
 // DefaultSampling is that of d dimensions: quasi for one or two, else orthogonal where that is defined.
@@ -72,14 +77,16 @@ func (k Kernel) freedom() (int, bool) {
 // check refuses what Draw cannot draw.
 func (k Kernel) check(sampling Sampling, d int) error {
 	switch {
-	case sampling != "" && sampling != IID && sampling != Orthogonal && sampling != Quasi:
-		return fmt.Errorf("feature: unknown kind of frequencies %q: use quasi, iid or orthogonal", sampling)
+	case sampling != "" && sampling != IID && sampling != Orthogonal && sampling != Quasi && sampling != Fastfood:
+		return fmt.Errorf("feature: unknown kind of frequencies %q: use quasi, iid, orthogonal or fastfood", sampling)
+	case k == Cosine:
+		return nil
 	case sampling == Quasi && d > 2:
 		return fmt.Errorf("feature: quasi frequencies are those of one column or two, not of %d: leave kind= out", d)
 	}
 	if k == Laplacian || k == Cauchy {
-		if sampling == Orthogonal {
-			return fmt.Errorf("feature: %s is a product over its inputs, so orthogonal frequencies are not defined: use kind=iid", k)
+		if sampling == Orthogonal || sampling == Fastfood {
+			return fmt.Errorf("feature: %s is a product over its inputs, so %s frequencies are not defined: use kind=iid", k, sampling)
 		}
 		return nil
 	}
@@ -191,18 +198,24 @@ func (k Kernel) logDensity(w []float64) (log float64) {
 	return log
 }
 
+func sign(rng *rand.Rand) float64 {
+	if rng.Uint64()&1 == 1 {
+		return -1
+	}
+	return 1
+}
+
 // random draws from the spectral density.
 func (k Kernel) random(n, d int, rng *rand.Rand, orthogonal bool) []float64 {
 	omega := make([]float64, n*d)
-	if k == Laplacian || k == Cauchy {
+	if k == Laplacian || k == Cauchy || k == Cosine {
 		for i := range omega {
-			if k == Laplacian {
+			if k == Cosine {
+				omega[i] = 2 * math.Pi * sign(rng)
+			} else if k == Laplacian {
 				omega[i] = math.Tan(math.Pi * (rng.Float64() - 0.5)) // standard Cauchy, by its quantile function
 			} else {
-				omega[i] = rng.ExpFloat64() // Laplace(0, 1), by a random sign
-				if rng.Uint64()&1 == 1 {
-					omega[i] = -omega[i]
-				}
+				omega[i] = rng.ExpFloat64() * sign(rng) // Laplace(0, 1)
 			}
 		}
 		return omega
@@ -218,12 +231,7 @@ func (k Kernel) random(n, d int, rng *rand.Rand, orthogonal bool) []float64 {
 	}
 	if freedom > 0 {
 		for i := range n {
-			u := 0.0 // one χ² of 2ν degrees of freedom for the whole frequency: a multivariate t
-			for range freedom {
-				z := rng.NormFloat64()
-				u += z * z
-			}
-			scale := math.Sqrt(float64(freedom) / u)
+			scale := k.stretch(rng)
 			for j := i * d; j < (i+1)*d; j++ {
 				// u is 0 with a chance of 2^-64, and then the frequency is far out indeed.
 				omega[j] = limit(omega[j] * scale)
@@ -231,6 +239,24 @@ func (k Kernel) random(n, d int, rng *rand.Rand, orthogonal bool) []float64 {
 		}
 	}
 	return omega
+}
+
+// stretch draws what a normal frequency is multiplied by: one for the whole of it, from one χ² of 2ν degrees of freedom, for a multivariate t.
+func (k Kernel) stretch(rng *rand.Rand) float64 {
+	freedom, _ := k.freedom()
+	if freedom == 0 {
+		return 1
+	}
+	return math.Sqrt(float64(freedom) / chiSquare(freedom, rng))
+}
+
+// chiSquare draws a sum of squares of normal numbers.
+func chiSquare(freedom int, rng *rand.Rand) (u float64) {
+	for range freedom {
+		z := rng.NormFloat64()
+		u += z * z
+	}
+	return u
 }
 
 // orthogonalise makes the directions of the rows of g (m×d, m ≤ d) orthogonal and

@@ -15,6 +15,7 @@ const taskRows = 32
 type job struct {
 	rows, stride          int
 	x, phi, dPhi, z, sums []float64
+	scratch               []float64 // equal parts for all workers
 	forward, backward     func(task, worker int)
 }
 
@@ -50,7 +51,7 @@ func (l *jobs) take(fresh func(*job)) *job {
 
 // give takes a job back, without the memory of its call.
 func (l *jobs) give(j *job) {
-	j.x, j.phi, j.dPhi, j.z, j.sums = nil, nil, nil, nil, nil
+	j.x, j.phi, j.dPhi, j.z, j.sums, j.scratch = nil, nil, nil, nil, nil, nil
 	l.mutex.Lock()
 	l.free = append(l.free, j)
 	l.mutex.Unlock()

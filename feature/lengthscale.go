@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/param"
@@ -30,9 +31,18 @@ type Lengthscale struct {
 	Shared bool `json:"shared,omitempty"`
 	// State says whether the values are learned, guessed or held.
 	State param.State `json:"state,omitempty"`
+	// Periods says that the values are periods in the units of the data's own columns, and where they are searched for.
+	Periods *Periods `json:"periods,omitempty"`
 	// NoPrior switches off the weak prior log ℓ ~ N(log √d, 1), which keeps
 	// the evidence from switching on inputs that only fit noise.
 	NoPrior bool `json:"no_prior,omitempty"`
+}
+
+// Periods are where the periods of every input are searched for.
+type Periods struct {
+	Lower  []float64   `json:"lower"`
+	Upper  []float64   `json:"upper"`
+	Starts [][]float64 `json:"starts,omitempty"` // of one search after the other
 }
 
 // fill returns the lengthscale with Values and Start spelled out for d inputs.
@@ -54,8 +64,18 @@ func (l Lengthscale) fill(label string, d int) (Lengthscale, error) {
 	if l.Values, err = spell(label, l.Values, count); err != nil {
 		return l, err
 	}
-	l.Start, err = spell(label, l.Start, count)
-	return l, err
+	if l.Start, err = spell(label, l.Start, count); err != nil || l.Periods == nil {
+		return l, err
+	}
+	for _, list := range append([][]float64{l.Periods.Lower, l.Periods.Upper}, l.Periods.Starts...) {
+		if len(list) != count {
+			return l, fmt.Errorf("feature: %s has %d bounds or starts of periods: give %d", label, len(list), count)
+		}
+		if _, err := spell(label, list, count); err != nil {
+			return l, err
+		}
+	}
+	return l, nil
 }
 
 // spell returns values as a list of its own of the given length, repeating a
@@ -91,7 +111,13 @@ func (l *Lengthscale) hyper(label string, d int, name func(j int) string) []cred
 		if !l.Shared {
 			h.Name += "." + name(j)
 		}
-		if !l.NoPrior {
+		if p := l.Periods; p != nil {
+			h.Name = "period" + strings.TrimPrefix(h.Name, "lengthscale")
+			h.Lower, h.Upper = min(p.Lower[j], h.Start), max(p.Upper[j], h.Start)
+			for _, start := range p.Starts {
+				h.Starts = append(h.Starts, start[j])
+			}
+		} else if !l.NoPrior {
 			h.PriorMean, h.PriorSD = 0.5*math.Log(float64(d)), 1
 		}
 		hypers[j] = h
@@ -129,16 +155,22 @@ func (s *Set) Held() *Set {
 
 // Begun returns the set in which fits of lengthscales start from the values that they have; columns have their deviations again.
 func (s *Set) Begun() *Set {
-	return s.replaceLengthscales(func(l *Lengthscale) { l.Start = l.Values })
+	return s.replaceLengthscales(func(l *Lengthscale) {
+		if l.Start = l.Values; l.Periods != nil {
+			l.Periods = &Periods{Lower: l.Periods.Lower, Upper: l.Periods.Upper, Starts: [][]float64{l.Values}}
+		}
+	})
 }
 
 func (s *Set) replaceLengthscales(change func(*Lengthscale)) *Set {
 	return s.Replace(func(term Term) Term {
 		switch t := term.(type) {
 		case *RandomFourier:
-			other := *t
-			change(&other.Lengthscale)
-			return &other
+			list := t.Lengthscales()
+			for k := range list {
+				change(&list[k])
+			}
+			return t.WithLengthscales(list)
 		case *HSGP:
 			other := *t
 			change(&other.Lengthscale)

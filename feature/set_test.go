@@ -36,6 +36,15 @@ func TestConformance(t *testing.T) {
 	given := draw(t, in, RandomFourier{Name: "cauchy(b)", Kernel: Cauchy, Inputs: []int{1},
 		Lengthscale: Lengthscale{State: param.Held, Values: []float64{2}}}, 5, 3)
 	given.Given = true
+	product := draw(t, in, RandomFourier{Name: "rbf(a, c):matern32(c)", Kernel: RBF, Inputs: []int{0, 2}, Lengthscale: Lengthscale{Values: []float64{0.3, 4}},
+		Times: []Factor{{Matern32, []int{2}, Lengthscale{Values: []float64{2}}}, {Cauchy, []int{1, 3}, Lengthscale{Shared: true, Values: []float64{1}}}}}, 12, 6)
+	spectral := func(name string, sampling Sampling) *RandomFourier {
+		return draw(t, in, RandomFourier{Name: name, Kernel: RBF, Sampling: sampling, Inputs: []int{0, 2, 3}, Lengthscale: Lengthscale{Values: []float64{2, 3, 1}},
+			Times: []Factor{{Cosine, []int{0, 2, 3}, Lengthscale{Values: []float64{2, 3, 5}, NoPrior: true, Periods: &Periods{
+				Lower: []float64{1, 1, 1}, Upper: []float64{9, 9, 9}, Starts: [][]float64{{2, 3, 5}, {3, 4, 2}}}}}}}, 11, 7)
+	}
+	fast := draw(t, in, RandomFourier{Name: "matern52(., kind=fastfood)", Kernel: Matern52, Sampling: Fastfood, Inputs: span(0, 4),
+		Lengthscale: Lengthscale{Values: []float64{0.3, 4, 2, 1}}}, 14, 8)
 	onSparse := draw(t, sparse, RandomFourier{Name: "rbf(.)", Kernel: RBF, Inputs: []int{1}, Segment: true, Without: []int32{0, 17},
 		Lengthscale: Lengthscale{Values: []float64{3}}}, 9, 4)
 
@@ -46,6 +55,7 @@ func TestConformance(t *testing.T) {
 	}{
 		"linear":    {numbers(3), false, []Term{&Intercept{}, &Linear{Inputs: span(0, 3)}}},
 		"dense":     {in, false, []Term{&Intercept{}, &Linear{Inputs: span(0, 6)}, rbf, &OneHot{"onehot(zip)", 4}, shared, given}},
+		"products":  {in, false, []Term{&Intercept{}, product, spectral("spectral(a, c, d)", ""), spectral("fast", Fastfood), fast}},
 		"mixed":     {wide, false, []Term{&OneHot{"onehot(device)", 3}, &Linear{Inputs: span(0, 4)}, &Intercept{}}},
 		"segment":   {sparse, false, []Term{&Intercept{}, &Linear{Inputs: span(0, 2), Segment: true, Without: []int32{3}}, onSparse}},
 		"all sorts": {both, false, []Term{&Linear{Inputs: span(0, 3), Segment: true}, &OneHot{"onehot(zip)", 2}}},

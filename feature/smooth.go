@@ -18,7 +18,9 @@ func (s *Set) Smooths() (smooths []Smooth) {
 		smooth := Smooth{Block: block.Name, First: block.First, Count: block.Count}
 		switch t := s.terms[k].term.(type) {
 		case *RandomFourier:
-			smooth.Inputs, smooth.Segment = t.Inputs, t.Segment
+			smooth.Inputs, smooth.Segment = t.all(), t.Segment
+			slices.Sort(smooth.Inputs)
+			smooth.Inputs = slices.Compact(smooth.Inputs)
 		case *Spline:
 			smooth.Inputs = []int{t.Input}
 		case *Cyclic:

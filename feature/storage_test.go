@@ -15,8 +15,9 @@ func copyTensors(dst, src reflect.Value) (copied int) {
 		field := src.Type().Field(k)
 		switch {
 		case field.Tag.Get("tensor") != "":
-			dst.Field(k).Set(src.Field(k))
-			copied++
+			if dst.Field(k).Set(src.Field(k)); !src.Field(k).IsNil() {
+				copied++
+			}
 		case field.Anonymous:
 			copied += copyTensors(dst.Field(k), src.Field(k))
 		}
@@ -32,7 +33,11 @@ func TestTermsSurviveStorage(t *testing.T) {
 	in.Segment = 5
 	rbf := draw(t, in, RandomFourier{Name: "matern52(a, .)", Kernel: Matern52, Inputs: []int{0}, Segment: true, Without: []int32{2}}, 6, 8)
 	quasi := draw(t, in, RandomFourier{Name: "rbf(c)", Kernel: RBF, Inputs: []int{2}}, 4, 9)
-	s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 4), Segment: true}, rbf, quasi,
+	times := []Factor{{Cosine, []int{0, 2}, Lengthscale{Values: []float64{3, 1.0 / 7}, Start: []float64{3, 1}, Periods: &Periods{
+		Lower: []float64{1.0 / 3, 0.1}, Upper: []float64{3, 9}, Starts: [][]float64{{3, 1}, {1, 1.0 / 7}}}}}}
+	product := draw(t, in, RandomFourier{Name: "spectral(a, c)", Kernel: RBF, Inputs: []int{0, 2}, Times: times}, 3, 1)
+	fast := draw(t, in, RandomFourier{Name: "fast", Kernel: RBF, Sampling: Fastfood, Inputs: []int{0, 2}, Times: times}, 5, 1)
+	s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 4), Segment: true}, rbf, quasi, product, fast,
 		&Polynomial{"poly(a, 2)", []int{0}, 2}, &Spline{"s(b)", 1, []float64{-1, 1.0 / 3, 2}}, &Cyclic{"s(a)", 0, 1.0 / 7, 3},
 		&HSGP{"hsgp(a, b)", Matern32, []int{0, 1}, Lengthscale{}, true, []int{2, 3}, []float64{0, 1.0 / 3}, []float64{1, 2}, []float64{1.5, 1.1}, []int{9, 7}, true},
 		&Periodic{Name: "periodic(c)", Input: 2, Period: 1.0 / 7, Harmonics: 3}, &Interaction{Name: "b:zip", Inputs: []int{1, 3}, Uncentred: true}, &OneHot{"onehot(zip)", 3},
@@ -50,7 +55,7 @@ func TestTermsSurviveStorage(t *testing.T) {
 			inputsOf[term.Label()] = tensored.TensorInputs(&in)
 		}
 	}
-	if want := map[string]int{"matern52(a, .)": 5, "rbf(c)": 1, "radial(b)": 1, "sigmoid(c)": 1}; !maps.Equal(inputsOf, want) {
+	if want := map[string]int{"matern52(a, .)": 5, "rbf(c)": 1, "spectral(a, c)": 4, "fast": 4, "radial(b)": 1, "sigmoid(c)": 1}; !maps.Equal(inputsOf, want) {
 		t.Fatalf("terms with tensors read %v inputs, want %v", inputsOf, want)
 	}
 	var inputs Inputs
@@ -64,8 +69,8 @@ func TestTermsSurviveStorage(t *testing.T) {
 		tensors += copyTensors(reflect.ValueOf(empty).Elem(), reflect.ValueOf(term).Elem())
 		terms = append(terms, empty)
 	}
-	if tensors != 6 { // amplitudes of matern52 are nil
-		t.Fatalf("%d tensors stored, want 6", tensors)
+	if tensors != 8 { // amplitudes of matern52 are nil, and fast has numbers of its own alone
+		t.Fatalf("%d tensors stored, want 8", tensors)
 	}
 	rows := batch(in, 20, false)
 	back := newSet(t, inputs, terms...)

@@ -163,7 +163,7 @@ func (e *Engine) jump(ctx context.Context, f form, t ascent, best *outcome) (*ou
 		gain, hyper := float64(jumpWorth), []float64(nil)
 		for h, info := range t.features.(credence.Tunable).Hyper() {
 			shorter := best.hyper[h] / jumpFactor
-			if info.Held || shorter < info.Lower {
+			if info.Held || info.Starts != nil || shorter < info.Lower {
 				continue
 			}
 			trial := slices.Clone(best.hyper)

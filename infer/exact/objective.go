@@ -1,6 +1,7 @@
 package exact
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -229,12 +230,13 @@ func (o *objective) differences(x []float64) (*mat.SymDense, error) {
 	hessian := mat.NewSymDense(n, nil)
 	for i := range n {
 		trial := append([]float64(nil), x...)
-		trial[i] += differenceStep
+		step := differenceStep * cmp.Or(o.variables[i].step, 1)
+		trial[i] += step
 		if _, err := o.at(trial, moved); err != nil {
 			return nil, err
 		}
 		for j := range n {
-			change := (moved[j] - base[j]) / differenceStep / 2 // half of it for each of (i, j) and (j, i)
+			change := (moved[j] - base[j]) / step / 2 // half of it for each of (i, j) and (j, i)
 			if i == j {
 				change *= 2
 			}

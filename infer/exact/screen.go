@@ -108,6 +108,8 @@ func (r *fit) starts(count int) []ascent {
 				continue
 			}
 			switch {
+			case len(info.Starts) > 0:
+				value = info.Starts[k%len(info.Starts)]
 			case k == 0 && info.PriorSD > 0 && math.Abs(math.Log(value)-info.PriorMean) > 1e-9:
 				// The user's own guess is tried as it is.
 			case k < 2:

@@ -34,12 +34,13 @@ type variable struct {
 	// unit is the coordinate of the prior and of integration over the logarithm: ½ for a variance,
 	// whose coordinate is the logarithm of the standard deviation.
 	unit   float64
-	hung   bool // the prior's scale is multiplied by the common one
-	common bool // it is the common scale
-	own    bool // of the features
-	plain  bool // it has no unit: a correlation
-	group  int  // whose prior variance it is, or -1
-	hyper  int  // which of the features' hyper-parameters it is, where it is their own
+	hung   bool    // the prior's scale is multiplied by the common one
+	common bool    // it is the common scale
+	own    bool    // of the features
+	plain  bool    // it has no unit: a correlation
+	step   float64 // of differences, in their usual one; 0 means 1
+	group  int     // whose prior variance it is, or -1
+	hyper  int     // which of the features' hyper-parameters it is, where it is their own
 }
 
 // Starts of the climb under priors: the noise and what each block explains, as standard deviations in
@@ -227,6 +228,9 @@ func (e *Engine) variables(f form, current *point, t ascent, floor float64, refe
 		}
 		if e.apart { // as that of a block's variance: rows know the lengthscale by the weights
 			v.curvature = 2
+		}
+		if info.Step > 0 {
+			v.step, v.curvature = info.Step, v.curvature/(info.Step*info.Step)
 		}
 		v.lower, v.upper = problem.LogBounds(info)
 		if info.PriorSD > 0 {

@@ -3,6 +3,7 @@ package conform
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -189,7 +190,7 @@ func featureHyper(t *testing.T, features credence.Tunable, rows *credence.Batch,
 	for k, h := range moved.Hyper() {
 		was := hypers[k]
 		was.Value = values[k]
-		if h != was {
+		if !reflect.DeepEqual(h, was) {
 			t.Fatalf("WithHyper made %+v of %+v", h, was)
 		}
 	}

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -58,7 +59,7 @@ func featureThin(t *testing.T, random credence.Redrawable, features credence.Fea
 		if columns := phi.Dense.Cols + phi.Sparse.Cols; columns != next {
 			t.Fatalf("one in %d has %d columns for %d weights", parts, columns, next)
 		}
-		if tunable, ok := features.(credence.Tunable); ok && !slices.Equal(tunable.Hyper(), thin.(credence.Tunable).Hyper()) {
+		if tunable, ok := features.(credence.Tunable); ok && !reflect.DeepEqual(tunable.Hyper(), thin.(credence.Tunable).Hyper()) {
 			t.Fatalf("one in %d has other hyper-parameters", parts)
 		}
 	}

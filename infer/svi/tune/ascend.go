@@ -35,6 +35,9 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 		cfg.Lower[groups+l] = math.Max(lower, x[groups+l]-reach)
 		cfg.Upper[groups+l] = math.Min(upper, x[groups+l]+reach)
 		cfg.Curvature[groups+l] = 5
+		if step := list[i].Step; step > 0 {
+			cfg.Curvature[groups+l] /= step * step
+		}
 	}
 	at := from.At.Clone()
 	at.Sites = make([]float64, t.Dims*t.Dims)

@@ -74,6 +74,9 @@ func started(features credence.Features, seed uint64, start int) credence.Featur
 	for _, i := range learned {
 		lower, upper := base.LogBounds(list[i])
 		log := math.Log(values[i] * startFactors[start%len(startFactors)])
+		if starts := list[i].Starts; len(starts) > 0 {
+			log = math.Log(starts[start%len(starts)])
+		}
 		values[i] = math.Exp(math.Max(lower, math.Min(log, upper)))
 	}
 	return tunable.WithHyper(values)
