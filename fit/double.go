@@ -170,15 +170,20 @@ func (d *doubling) halved(features *feature.Set, drawn []formula.Frequencies) *f
 	}
 	return features.Replace(func(term feature.Term) feature.Term {
 		random, ok := term.(*feature.RandomFourier)
-		if !ok || !changed[random.Name] || random.Lengthscale.State == param.Held {
+		if !ok || !changed[random.Name] {
 			return nil
 		}
-		half := *random
-		half.Lengthscale.Values = slices.Clone(half.Lengthscale.Values)
-		for j, v := range half.Lengthscale.Values {
-			half.Lengthscale.Values[j] = max(v/2, feature.ShortestLengthscale)
+		list := random.Lengthscales()
+		for k := range list {
+			if list[k].State == param.Held {
+				continue
+			}
+			list[k].Values = slices.Clone(list[k].Values)
+			for j, v := range list[k].Values {
+				list[k].Values[j] = max(v/2, feature.ShortestLengthscale)
+			}
 		}
-		return &half
+		return random.WithLengthscales(list)
 	})
 }
 

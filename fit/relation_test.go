@@ -67,6 +67,7 @@ func subjects() (all []relation.Subject) {
 
 	add("exact, splines", "fit", "y ~ s(x, k=6) + s(u, period=3) + city", "gaussian", "normal", "exact(tolerance=1e-9)")
 	add("exact, proportioned", "fit", "y ~ hsgp(x, m=9) + periodic(u, period=30, m=4) + city", "gaussian", "normal", "exact(tolerance=1e-9)", within(1e-4))
+	add("exact, kernels", "fit", "y ~ rbf(x, z, n=8, lengthscale=2):matern32(x, lengthscale=1) + spectral(u, components=1, n=4, lengthscale=1, period=20) + rbf(x, z, u, kind=fastfood, n=5, lengthscale=3)", "gaussian", "normal", "exact(tolerance=1e-9)")
 	add("svi, splines", "fit", "count ~ s(x, k=6) + s(u, period=3)", "poisson", "normal", "svi(covariance=full, hyper=mode, tolerance=1e-9)", within(1e-4))
 	add("ep, splines", "select", "y ~ s(x, k=6) + z", "gaussian", "spikeslab", "ep(tolerance=1e-9)")
 	add("exact, groups", "fit", "y ~ x + z + (u || city) + (1 | city:garden)", "gaussian", "normal", "exact(tolerance=1e-9)")
@@ -153,6 +154,7 @@ var exempt = []relation.Exempt{
 	{Relation: "order of columns", Place: "elbo_standard_error", Reason: "draws that diagnose a fit follow the order of weights"},
 	{Relation: "order of columns", Subject: "exact, few rows", Reason: "random features are drawn in the order of blocks"},
 	{Relation: "order of columns", Subject: "exact, features", Reason: "random features are drawn in the order of blocks"},
+	{Relation: "order of columns", Subject: "exact, kernels", Reason: "random features are drawn in the order of blocks"},
 	{Relation: "precision = copies", Subject: "exact, mode", Reason: "centres are chosen among the rows"},
 	{Relation: "precision = copies", Subject: "exact, features", Reason: "of several modes of a lengthscale the search may find another"},
 	{Relation: "precision = copies", Subject: "exact, few rows", Reason: "of fewer rows than weights, degrees of freedom are those of the rows' coefficients"},

@@ -211,7 +211,7 @@ func (c *compiler) nameBlocks() error {
 	for i := range c.plan.functions {
 		f := &c.plan.functions[i]
 		if count[f.label] > 1 {
-			f.label = f.node.String()
+			f.label = f.node.String() + f.suffix
 		}
 		if f.again = known[f.label]; f.again {
 			c.warnTwice(f.label)

@@ -3,6 +3,7 @@ package formula
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
@@ -18,6 +19,7 @@ const (
 	ofMore       = 250  // under every family but gaussian
 	ofMoreNormal = 500  // under gaussian
 	ofManyRows   = 1000 // under gaussian above manyRows rows
+	ofComponent  = 50   // of spectral, whatever the columns
 	manyRows     = 5000
 	// MostFrequencies is the largest number that is tried where n= is left out, for one column or two.
 	MostFrequencies = 500
@@ -46,20 +48,26 @@ func (p *Plan) Frequencies(fr *frame.Frame, data credence.Data) ([]Frequencies, 
 	var open []*different
 	for i := range p.functions {
 		f := &p.functions[i]
-		if !isKernel(f.kind) || f.frequencies != nil {
+		if !f.draws() {
 			continue
 		}
 		d := Frequencies{Term: f.label, Count: f.count, Stated: f.count > 0, Most: f.count, place: i}
 		columns := f.dimension(fr.Sparse)
 		switch _, normal := family.(likelihood.Gaussian); {
 		case d.Stated:
+		case f.kind == "spectral":
+			d.Count, d.Most = ofComponent, ofComponent
 		case columns <= 2:
 			d.Count, d.Most = ofOneColumn, MostFrequencies
 			if columns == 2 {
 				d.Count = ofTwoColumns
 			}
 			if !f.segment {
-				open = append(open, &different{place: len(drawn), inputs: f.inputs, values: map[[2]float64]bool{}})
+				inputs := slices.Clone(f.inputs)
+				for k := range f.times {
+					inputs = append(inputs, f.times[k].inputs...)
+				}
+				open = append(open, &different{place: len(drawn), inputs: inputs, values: map[[2]float64]bool{}})
 			}
 		case !normal:
 			d.Count, d.Most = ofMore, ofMore
@@ -137,13 +145,12 @@ func (p *Plan) Draw(set *feature.Set, drawn []Frequencies, seed uint64) (*featur
 		if !ok || random.Given {
 			return nil
 		}
-		again, err := p.functions[d.place].draw(&in, d, seed)
+		again, err := p.functions[d.place].draw(&in, d, nil, seed)
 		if err != nil {
 			failed = err
 			return nil
 		}
-		again.Lengthscale = random.Lengthscale
-		return again
+		return again.WithLengthscales(random.Lengthscales())
 	})
 	if failed != nil {
 		return nil, failed
@@ -151,18 +158,35 @@ func (p *Plan) Draw(set *feature.Set, drawn []Frequencies, seed uint64) (*featur
 	return changed, nil
 }
 
-// random is the function's term of random features, without frequencies.
-func (f *function) random() *feature.RandomFourier {
-	return &feature.RandomFourier{
-		Name: f.label, Kernel: feature.Kernel(f.kind), Sampling: f.sampling,
-		Inputs: f.inputs, Segment: f.segment, Without: f.without, Lengthscale: f.lengthscale,
-	}
+// draws says whether the function draws frequencies.
+func (f *function) draws() bool {
+	return (isKernel(f.kind) || f.kind == "product" || f.kind == "spectral") && f.frequencies == nil
 }
 
-// draw draws the frequencies of a function.
-func (f *function) draw(in *feature.Inputs, d Frequencies, seed uint64) (*feature.RandomFourier, error) {
+// random is the function's term of random features, without frequencies.
+func (f *function) random() *feature.RandomFourier {
+	term := &feature.RandomFourier{
+		Name: f.label, Kernel: feature.Kernel(f.kernel), Sampling: f.sampling,
+		Inputs: f.inputs, Segment: f.segment, Without: f.without, Lengthscale: f.lengthscale,
+	}
+	for k := range f.times {
+		t := &f.times[k]
+		term.Times = append(term.Times, feature.Factor{Kernel: feature.Kernel(t.kernel), Inputs: t.inputs, Lengthscale: t.lengthscale})
+	}
+	return term
+}
+
+// draw draws the frequencies of a function. periods are those of all components of a spectral term, where they are known.
+func (f *function) draw(in *feature.Inputs, d Frequencies, periods []feature.Lengthscale, seed uint64) (*feature.RandomFourier, error) {
 	if d.Count < 1 {
 		return nil, fmt.Errorf("formula: %s: %d frequencies: draw at least one", f.label, d.Count)
 	}
-	return f.random().Draw(in, d.Count, credence.Rand(seed, credence.DrawFrequencies, uint64(d.place)))
+	term := f.random()
+	if f.kind == "spectral" {
+		term.Times = []feature.Factor{{Kernel: feature.Cosine, Inputs: f.inputs}}
+		if periods != nil {
+			term.Times[0].Lengthscale = periods[f.component]
+		}
+	}
+	return term.Draw(in, d.Count, credence.Rand(seed, credence.DrawFrequencies, uint64(d.place)))
 }

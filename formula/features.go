@@ -12,10 +12,10 @@ import (
 )
 
 // NeedsData reports whether Features reads data: radial and sigmoid take their
-// centres from it, smooths their knots and places, hash its keys, and terms of groups the combinations of columns.
+// centres from it, smooths their knots and places, spectral its periods, hash its keys, and terms of groups the combinations of columns.
 func (p *Plan) NeedsData() bool {
 	return slices.ContainsFunc(p.functions, func(f function) bool {
-		return f.kind == "radial" || f.kind == "sigmoid" || f.kind == "hash" || f.kind == "s" || f.kind == "hsgp" || f.kind == "periodic" || f.kind == "bar" && len(f.inputs) > 1
+		return f.kind == "radial" || f.kind == "sigmoid" || f.kind == "hash" || f.kind == "s" || f.kind == "hsgp" || f.kind == "periodic" || f.kind == "spectral" || f.kind == "bar" && len(f.inputs) > 1
 	})
 }
 
@@ -41,7 +41,7 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 		terms = append(terms, &feature.Linear{Inputs: linear, Segment: p.segment, Without: p.without})
 	}
 	if p.NeedsData() && data == nil {
-		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, smooths their knots and places, hash its keys, and (1 | g:h) its groups: give the training rows")
+		return nil, fmt.Errorf("formula: radial and sigmoid take their centres from the data, smooths their knots and places, spectral its periods, hash its keys, and (1 | g:h) its groups: give the training rows")
 	}
 	if drawn == nil {
 		var err error
@@ -49,6 +49,7 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 			return nil, err
 		}
 	}
+	var periods []feature.Lengthscale // of the components of the spectral term at hand
 	for i := range p.functions {
 		if p.functions[i].kind == "bar" {
 			groups, err := p.functions[i].multilevel(&in, data)
@@ -61,7 +62,12 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 		var term feature.Term
 		var err error
 		if k := slices.IndexFunc(drawn, func(d Frequencies) bool { return d.place == i }); k >= 0 {
-			term, err = p.functions[i].draw(&in, drawn[k], seed)
+			if f := &p.functions[i]; f.kind == "spectral" && f.component == 0 {
+				if periods, err = f.searched(&in, data, credence.Rand(seed, credence.PeriodStarts, uint64(i))); err != nil {
+					return nil, err
+				}
+			}
+			term, err = p.functions[i].draw(&in, drawn[k], periods, seed)
 		} else {
 			term, err = p.functions[i].term(&in, fr, data, seed, uint64(i))
 		}

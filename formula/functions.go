@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -20,12 +21,17 @@ type function struct {
 	degree      int                 // poly
 	count       int                 // frequencies, centres, knots or harmonics; 0 means the default
 	period      float64             // s, periodic
-	kernel      string              // hsgp
+	kernel      string              // hsgp and random features
 	functions   []int               // hsgp, of each column; nil means the default
 	boundary    float64             // hsgp; 0 means the default
 	sampling    feature.Sampling    // random features
 	lengthscale feature.Lengthscale // random features and bumps
 	frequencies []float64           // given by the user, else nil
+	times       []function          // further kernels of a product
+	component   int                 // spectral: which one, of how many
+	components  int
+	periods     param.List // spectral: those stated, of the components in order
+	suffix      string     // of the name, behind what the formula writes
 
 	crosses [][]int  // hash: the inputs of each product
 	bits    int      // hash: of the keys
@@ -41,6 +47,9 @@ func (f *function) dimension(segment int) int {
 	d := len(f.inputs)
 	if f.segment {
 		d += segment - len(f.without)
+	}
+	for k := range f.times {
+		d += f.times[k].dimension(segment)
 	}
 	return d
 }
@@ -128,55 +137,6 @@ func (c *compiler) bumps(call spec.Call) error {
 	c.lengthscale(&f, a, spec.Positive())
 	if err := a.Finish(); err != nil {
 		return err
-	}
-	c.plan.functions = append(c.plan.functions, f)
-	return nil
-}
-
-// mostFrequencies bounds n=, whose double is the number of weights.
-const mostFrequencies = 1 << 20
-
-func (c *compiler) fourier(call spec.Call) error {
-	a := c.arguments(call)
-	f := newFunction(call)
-	args := a.Positional()
-	f.count = a.Means("frequencies, two weights each", "50 for one column, 100 for two, 250 to 1,000 for more, never more than different values").Int("n", 0, spec.Between(1, mostFrequencies))
-	samplings := []string{string(feature.Quasi), string(feature.IID), string(feature.Orthogonal), "fastfood"}
-	kind, hasKind := a.Argument("kind")
-	f.sampling = feature.Sampling(a.Means("how frequencies are drawn", "quasi for one column or two, else orthogonal, or iid").Word("kind", "", samplings...))
-	var err error
-	if f.inputs, f.segment, f.without, err = c.group(call, args); err != nil {
-		return err
-	}
-	c.plan.Frame.Sparse = c.plan.Frame.Sparse || f.segment
-	c.lengthscale(&f, a, spec.Positive())
-	path := a.Means("frequencies of your own, in place of drawn ones", "").File("frequencies")
-	if err := a.Finish(); err != nil {
-		return err
-	}
-	if f.sampling == "fastfood" {
-		return c.unsupported(kind, "kind=fastfood is")
-	}
-	if k := feature.Kernel(call.Name); f.sampling == feature.Orthogonal && (k == feature.Laplacian || k == feature.Cauchy) {
-		return c.formula.Errorf(kind, "orthogonal frequencies are not defined for %s, a product over its columns", call.Name).WithRemedy("write kind=iid")
-	}
-	if path != "" {
-		given, _ := a.Argument("frequencies")
-		if n, ok := a.Argument("n"); ok {
-			return c.formula.Errorf(n, "n= is the number of rows of frequencies=").WithRemedy("leave out n=")
-		}
-		if hasKind {
-			return c.formula.Errorf(kind, "kind= says how to draw frequencies, and frequencies= gives them").WithRemedy("leave out one of the two")
-		}
-		if c.options.ReadFile == nil {
-			return c.formula.Errorf(given, "the formula names a file, and no one opens it").WithRemedy("pass a reader of files, such as os.ReadFile, if whoever writes the formula may read them")
-		}
-		c.plan.files = append(c.plan.files, path)
-		if !c.open {
-			if f.frequencies, err = c.readFrequencies(&f, given, path); err != nil {
-				return err
-			}
-		}
 	}
 	c.plan.functions = append(c.plan.functions, f)
 	return nil

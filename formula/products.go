@@ -89,16 +89,13 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 		if _, ok := transform(e.Name); ok {
 			return c.factor(e, e)
 		}
-		if slices.Contains(later(), e.Name) {
-			return nil, c.unsupported(e, e.Name+"(…) is")
-		}
 		if e.IsBar() {
 			return nil, c.formula.Errorf(e, "%s cannot be part of an interaction", spec.Clip(e.String())).WithRemedy("write what varies by group within it, such as (x | g)")
 		}
 		if isKernel(e.Name) {
-			return nil, c.unsupported(e, "products with kernels are")
+			return nil, c.formula.Errorf(e, "%s(…) is a kernel, and kernels multiply with kernels alone", e.Name).WithRemedy("write %s(x):%[1]s(z) for a function of both, or %[1]s(x) + x:z for a curve and slopes that differ", e.Name)
 		}
-		if e.Name == "s" || e.Name == "hsgp" || e.Name == "periodic" {
+		if e.Name == "s" || e.Name == "hsgp" || e.Name == "periodic" || e.Name == "spectral" {
 			return nil, c.formula.Errorf(e, "%s(…) cannot be part of an interaction", e.Name).WithRemedy("write %s(x) + x:z for a curve and slopes that differ", e.Name)
 		}
 		if known(e.Name) {

@@ -42,6 +42,9 @@ func (c *compiler) term(e spec.Expr) error {
 			}
 			return c.term(e.Right)
 		}
+		if holdsKernel(e) {
+			return c.kernels(e)
+		}
 		return c.products(e)
 	}
 	return c.formula.Errorf(e, "%s is not a term", spec.Clip(e.String())).WithRemedy("write a column, a function of columns, or an interaction a:b")
@@ -97,6 +100,7 @@ func functions() []Function {
 		{Name: "matern12", About: "the same with the Matérn kernel, ν = 1/2"},
 		{Name: "matern32", About: "the same with the Matérn kernel, ν = 3/2"},
 		{Name: "matern52", About: "the same with the Matérn kernel, ν = 5/2"},
+		{Name: "spectral", About: "a Gaussian process of several periods, which are learned: spectral(t, components=4)"},
 		{Name: "hsgp", About: "a Gaussian process of one to three columns in fixed functions, for many rows"},
 		{Name: "periodic", About: "a Gaussian process that repeats: periodic(hour, period=24)"},
 		{Name: "onehot", About: "a weight for every level of one column, or of a part of a date: onehot(hour(t)); a block of its own"},
@@ -151,12 +155,7 @@ func (c *compiler) arguments(call spec.Call) *spec.Arguments {
 	return c.plan.read
 }
 
-// later are functions that the language has and this version does not.
-func later() []string { return []string{"spectral"} }
-
-func known(name string) bool {
-	return slices.Contains(functionNames(), name) || slices.Contains(later(), name)
-}
+func known(name string) bool { return slices.Contains(functionNames(), name) }
 
 // elsewhere holds functions of formulas in R and patsy, with what they are called here.
 var elsewhere = map[string]string{
@@ -221,24 +220,14 @@ func (c *compiler) call(call spec.Call) error {
 		return c.bumps(call)
 	case "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52":
 		return c.fourier(call)
-	}
-	if slices.Contains(later(), call.Name) {
-		return c.unsupported(call, call.Name+"(…) is")
+	case "spectral":
+		return c.spectral(call)
 	}
 	return unknownFunction(c.formula.Source, call)
 }
 
-// unsupported refuses what the language has and this version does not.
-func (c *compiler) unsupported(node spec.Node, what string) error {
-	return c.formula.Errorf(node, "%s not supported in this version", what)
-}
-
 // isOneHot says whether a call is onehot of one argument.
 func isOneHot(e spec.Call) bool { return e.Name == "onehot" && len(e.Args) == 1 && len(e.Named) == 0 }
-
-func isKernel(name string) bool {
-	return slices.Contains([]string{"rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52"}, name)
-}
 
 // group compiles the columns that a function takes: names, transforms, ".", and ". - a".
 func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segment bool, without []int32, err error) {
