@@ -42,6 +42,10 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 	at := from.At.Clone()
 	at.Sites = make([]float64, t.Dims*t.Dims)
 	var features credence.Features
+	var err error
+	if t.fixed, err = t.fix(ctx); err != nil {
+		return nil, err
+	}
 	slopes, values := make([]float64, len(list)), base.HyperValues(t.tunable)
 	objective := func(x, gradient []float64) (float64, error) {
 		for i, k := range t.learned {
@@ -83,45 +87,39 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 			return nil, err
 		}
 	}
+	if t.fixed != nil {
+		t.rows.Retransform(features)
+		t.FeaturesChanged()
+	}
 	return &Result{Features: features, At: at, pairs: result.Pairs, settled: result.Converged}, nil
 }
 
 // evidence is log Z at the given features and prior variances. It stores the posterior of the normal
 // rows in at, and the gradients in all hyper-parameters in slopes.
 func (t *tuner) evidence(ctx context.Context, features credence.Features, at *newton.Point, slopes []float64) (float64, bool, error) {
-	d, ws := t.Dims, t.Workspace
-	t.rows.Retransform(features)
-	t.FeaturesChanged()
+	mean := make([]float64, t.Dims)
 	clear(at.Sites)
 	clear(t.h)
-	first, dense := 0, 0
-	err := t.rows.Each(ctx, func(b *problem.Block) {
-		dense = b.Phi.Dense.Cols
-		t.Layout.AddRows(ws, at.Sites, b.Phi, t.beta[first:first+b.Rows()])
-		b.Phi.AddMulTrans(ws, t.h, t.b[first:first+b.Rows()])
-		first += b.Rows()
-	})
-	if err != nil {
+	if f := t.fixed; f != nil {
+		f.at(base.HyperValues(features.(credence.Tunable)), at.Sites, t.h)
+		value, ok := t.normal(at, mean)
+		if ok {
+			f.slope(slopes, mean, t.covary)
+		}
+		return value, ok, ctx.Err()
+	}
+	if err := t.add(ctx, features, at.Sites, t.h); err != nil {
 		return 0, false, err
 	}
-	t.Layout.Close(at.Sites, dense)
-	if in := t.Intercept; in != nil {
-		kernel.Axpy(-in.Mean, at.Sites[:d], t.h) // Φᵀ(b − β Mean)
-		in.CentreSlope(t.h)
-		in.CentreCurvature(t.Layout, at.Sites)
-	}
-	value, ok := t.Normal(at, t.h)
+	value, ok := t.normal(at, mean)
 	if !ok {
 		return 0, false, nil
 	}
-	t.Covariance(t.covary)
-	mean := make([]float64, d)
-	t.Intercept.Weights(mean, at.Mean)
 	clear(slopes)
-	first = 0
-	err = t.rows.Each(ctx, func(b *problem.Block) {
+	first := 0
+	err := t.rows.Each(ctx, func(b *problem.Block) {
 		t.slope(b, mean, first)
-		features.(credence.Tunable).Pullback(ws, slopes, b.Batch, b.Phi, t.dPhi)
+		features.(credence.Tunable).Pullback(t.Workspace, slopes, b.Batch, b.Phi, t.dPhi)
 		first += b.Rows()
 	})
 	return value, err == nil, err

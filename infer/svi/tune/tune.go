@@ -150,6 +150,7 @@ type tuner struct {
 	b, beta   []float64 // normal likelihood of the rows at the point that a round starts from
 	h, covary []float64
 	dPhi      []float64
+	fixed     *fixed  // nil where hyper-parameters change columns
 	minGain   float64 // of an iteration of the ascent for it to go on
 }
 
