@@ -105,6 +105,9 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 	if err != nil {
 		return nil, err
 	}
+	if keys, is := r.bound.(*keyRows); is && keys.unseen {
+		result.Remarks = append(result.Remarks, "some rows have levels, or combinations of them, that training did not have: these count as 0")
+	}
 	if given && !options.Balanced {
 		result.Rows = r.rows
 	}

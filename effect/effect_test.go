@@ -131,7 +131,12 @@ func near(t testing.TB, what string, got, want, within float64) {
 // features returns Φ of rows under a member, dense, and the offsets.
 func features(t testing.TB, scorer *score.Scorer, member int, d *data) (*linop.Dense, []float64, *credence.Design) {
 	t.Helper()
-	bound, err := scorer.Frame().Bind(d.source(t), frame.IgnoreTargets)
+	return featuresOf(t, scorer, member, d.source(t))
+}
+
+func featuresOf(t testing.TB, scorer *score.Scorer, member int, rows credence.Source) (*linop.Dense, []float64, *credence.Design) {
+	t.Helper()
+	bound, err := scorer.Frame().Bind(rows, frame.IgnoreTargets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +166,13 @@ func (d *data) with(change func(d *data, i int)) *data {
 // linear is the mean and the SD, by dense algebra, of the average difference of f between two tables under a member.
 func linear(t testing.TB, scorer *score.Scorer, member int, high, low *data, weight []float64) (mean, variance float64) {
 	t.Helper()
-	a, aoff, phi := features(t, scorer, member, high)
-	b, boff, _ := features(t, scorer, member, low)
+	return linearOf(t, scorer, member, high.source(t), low.source(t), weight)
+}
+
+func linearOf(t testing.TB, scorer *score.Scorer, member int, high, low credence.Source, weight []float64) (mean, variance float64) {
+	t.Helper()
+	a, aoff, phi := featuresOf(t, scorer, member, high)
+	b, boff, _ := featuresOf(t, scorer, member, low)
 	g, total, constant := make([]float64, a.Cols), 0.0, 0.0
 	for i := range a.Rows {
 		for j := range g {

@@ -25,6 +25,7 @@ type keyRows struct {
 	binder *keyed.Binder
 	run    table.Rows
 	chunk  credence.Chunk
+	unseen bool // a row was read that has a key which training did not have
 }
 
 // newKeyRows refuses models whose rows have no columns.
@@ -70,6 +71,7 @@ func (k *keyRows) Read(dst *credence.Batch, first, count int) error {
 		return err
 	}
 	taken, err := k.binder.Bind(dst, 0, count, 0)
+	k.unseen = k.unseen || k.binder.Unknown > 0
 	if err != nil {
 		return fmt.Errorf("%s: %w", k.table.Place(first+taken), err)
 	}

@@ -128,13 +128,16 @@ func TestEffectsOfStream(t *testing.T) {
 	})), "--comparisons", "device"); len(devices) != 2 {
 		t.Errorf("effects %v", devices)
 	}
+	if rare := fmt.Sprint(decode(t, must(t, "effects", model, file(t, "rare.csv", rows(n, coded("x"))), "--comparisons", "device", "--json"))["remarks"]); !strings.Contains(rare, "that training did not have: these count as 0") {
+		t.Errorf("remarks %s", rare)
+	}
 	// Too many draws of too many weights, and the delta method.
 	delta := list(data, "--comparisons", "price", "--draws", "100000", "--seed", "3")["price +1"]
 	if delta["method"] == "delta" {
 		check("price by delta", delta, number(t, effects["price +1"], "std_error"), 0.1*number(t, effects["price +1"], "std_error"), "std_error")
 	}
 	told := decode(t, must(t, "effects", model, data, "--json"))["remarks"]
-	if text := fmt.Sprint(told); !strings.Contains(text, "the 101 levels of shop are left out") || !strings.Contains(text, "intervals are too narrow") {
+	if text := fmt.Sprint(told); !strings.Contains(text, "the 101 levels of shop are left out") || !strings.Contains(text, "intervals are too narrow") || strings.Contains(text, "count as 0") {
 		t.Errorf("remarks %v", told)
 	}
 	svm := filepath.Join(t.TempDir(), "svm.safetensors")
