@@ -1,0 +1,158 @@
+package effect
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/metric"
+)
+
+// summarise tells the estimate and the interval of each quantity.
+func (r *runner) summarise(result *Result, quantities []*quantity) error {
+	wide := 0.0 // standard deviations to either side, of intervals that hold together
+	if r.options.Simultaneous {
+		var err error
+		if wide, err = r.together(quantities); err != nil {
+			return err
+		}
+	}
+	var linear []*quantity
+	for _, q := range quantities {
+		if q.vectors != nil {
+			linear = append(linear, q)
+		}
+	}
+	for k, m := range r.mixtures(linear) {
+		linear[k].tell(m, r.options, wide)
+	}
+	for _, q := range quantities {
+		if q.vectors == nil {
+			q.tellDraws(r.options, wide)
+		}
+		if result.What == Predictions && !r.options.Link && !r.members[0].curve.identity {
+			q.Direction = metric.Score(math.NaN())
+		}
+		result.Effects = append(result.Effects, q.Effect)
+	}
+	return nil
+}
+
+// mixtures returns the posteriors of quantities that are linear in the weights.
+func (r *runner) mixtures(quantities []*quantity) []mixture {
+	out := make([]mixture, len(quantities))
+	for place, m := range r.members {
+		vectors := make([]vector, len(quantities))
+		for k, q := range quantities {
+			vectors[k] = q.vectors[place]
+		}
+		for k, parts := range m.parts(r.ws, vectors) {
+			out[k] = append(out[k], parts...)
+		}
+	}
+	return out
+}
+
+// tell fills in what a mixture says.
+func (q *quantity) tell(m mixture, options *Options, wide float64) {
+	mean, sd := m.moments()
+	tail := (1 - options.Interval) / 2
+	low, high := m.quantile(tail), m.quantile(1-tail)
+	if wide > 0 {
+		low, high = mean-wide*sd, mean+wide*sd
+	}
+	if q.log {
+		mean = m.quantile(0.5)
+	}
+	below := m.cdf(0)
+	q.finish(mean, sd, low, high, max(below, 1-below))
+}
+
+// finish stores the numbers, of a logarithm their exponentials.
+func (q *quantity) finish(estimate, sd, low, high, direction float64) {
+	if q.log {
+		estimate, low, high = math.Exp(estimate), math.Exp(low), math.Exp(high)
+		sd *= estimate
+	}
+	q.Estimate, q.StdError, q.Low, q.High = metric.Score(estimate), metric.Score(sd), metric.Score(low), metric.Score(high)
+	q.Direction, q.Method = metric.Score(direction), string(q.method)
+	if q.method != draws {
+		q.MCSE = metric.Score(math.NaN())
+	}
+}
+
+// tellDraws fills in what draws say.
+func (q *quantity) tellDraws(options *Options, wide float64) {
+	n := float64(len(q.values))
+	sorted := slices.Clone(q.values)
+	slices.Sort(sorted)
+	mean, sd := stat.MeanStdDev(sorted, nil)
+	tail := (1 - options.Interval) / 2
+	low, high := special.Quantile(sorted, tail), special.Quantile(sorted, 1-tail)
+	if wide > 0 {
+		low, high = mean-wide*sd, mean+wide*sd
+	}
+	error := sd / math.Sqrt(n)
+	if q.log { // of a median of normal draws
+		mean, error = special.Quantile(sorted, 0.5), error*math.Sqrt(math.Pi/2)
+	}
+	below, _ := slices.BinarySearch(sorted, 0)
+	upTo, _ := slices.BinarySearch(sorted, math.SmallestNonzeroFloat64) // exact zeros have no sign
+	direction := max(float64(below), n-float64(upTo)) / n
+	if sorted[0] == 0 && sorted[len(sorted)-1] == 0 { // nothing changes
+		direction = 0.5
+	}
+	q.finish(mean, sd, low, high, direction)
+	if q.MCSE = metric.Score(error); q.log {
+		q.MCSE *= q.Estimate
+	}
+}
+
+// together returns how many standard deviations hold all quantities with the probability of the intervals: the quantile of the
+// largest over draws of all of them.
+func (r *runner) together(quantities []*quantity) (float64, error) {
+	if err := r.drawn(quantities); err != nil {
+		return 0, err
+	}
+	most := make([]float64, r.total)
+	for _, q := range quantities {
+		mean, sd := stat.MeanStdDev(q.values, nil)
+		for s, v := range q.values {
+			if z := math.Abs(v-mean) / sd; sd > 0 && z > most[s] {
+				most[s] = z
+			}
+		}
+	}
+	slices.Sort(most)
+	return special.Quantile(most, r.options.Interval), nil
+}
+
+// drawn gives every quantity its values under draws of the weights.
+func (r *runner) drawn(quantities []*quantity) error {
+	if err := r.draw(); err != nil {
+		return err
+	}
+	for _, q := range quantities {
+		switch {
+		case len(q.values) == r.total:
+			continue
+		case q.vectors == nil: // of no rows
+			q.values = slices.Repeat(q.values[:1], r.total)
+			continue
+		}
+		q.values = make([]float64, 0, r.total)
+		for place, m := range r.members {
+			v := q.vectors[place]
+			mean, _ := m.moments()
+			centre := kernel.Dot(mean, v.gradient)
+			for s := range m.count {
+				w := m.draws[s*len(mean) : (s+1)*len(mean)]
+				q.values = append(q.values, v.value+kernel.Dot(w, v.gradient)-centre)
+			}
+		}
+	}
+	return nil
+}
