@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -306,8 +307,12 @@ func drawSlopes(ctx context.Context, p *picture) (*chart.Chart, error) {
 	return c, nil
 }
 
-// Changes returns the effects of a forest, the largest first, and by what numbers move: "a standard deviation", or "1".
-func Changes(ctx context.Context, input Input) (list []effect.Effect, moved string, err error) {
+// DrawForest is Draw of a forest that also returns its effects, the largest first, and by what numbers move: "a standard deviation", or "1".
+func DrawForest(ctx context.Context, w io.Writer, input Input) (list []effect.Effect, moved string, err error) {
+	input, err = input.Validate(Forest)
+	if err != nil {
+		return nil, "", err
+	}
 	if input.Scorer == nil {
 		return nil, "", errors.New("there is no scorer: make one by score.New")
 	}
@@ -315,18 +320,12 @@ func Changes(ctx context.Context, input Input) (list []effect.Effect, moved stri
 	if why := p.refusal(false, refuseColumns); why != "" {
 		return nil, "", errors.New(why)
 	}
-	options, moved, left, err := p.moves(ctx)
-	if err != nil {
-		return nil, "", err
+	c, list, moved, err := p.forest(ctx)
+	if err == nil {
+		c.Inline = input.Inline
+		_, err = c.WriteTo(w)
 	}
-	result, err := p.effects(ctx, options)
-	if err != nil {
-		return nil, "", err
-	}
-	for _, k := range largest(result.Effects) {
-		list = append(list, result.Effects[k])
-	}
-	return list, moved + left, nil
+	return list, moved, err
 }
 
 // moves says which columns move, how far, and which are left out.
@@ -368,22 +367,32 @@ func largest(effects []effect.Effect) (order []int) {
 }
 
 func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
+	c, _, _, err := p.forest(ctx)
+	return c, err
+}
+
+// forest returns the picture, its effects, the largest first, and how numbers move.
+func (p *picture) forest(ctx context.Context) (*chart.Chart, []effect.Effect, string, error) {
 	options, moved, left, err := p.moves(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, "", err
 	}
 	wide, err := p.effects(ctx, options)
 	if err != nil {
-		return nil, err
+		return nil, nil, "", err
 	}
 	options.Interval = .5
 	narrow, err := p.effects(ctx, options)
 	if err != nil {
-		return nil, err
+		return nil, nil, "", err
 	}
 	order := largest(wide.Effects)
 	if len(order) == 0 {
-		return nil, errors.New("no effect of a column is a number: effects tells them")
+		return nil, nil, "", errors.New("no effect of a column is a number: effects tells them")
+	}
+	var list []effect.Effect
+	for _, k := range order {
+		list = append(list, wide.Effects[k])
 	}
 	under := fmt.Sprintf("%s; numbers move by %s", p.over(), moved) + left
 	if all := len(order); all > mostBars {
@@ -408,5 +417,5 @@ func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
 	return &chart.Chart{
 		Title: fmt.Sprintf("Effects: what a change of a column changes of %s", p.expected()), Under: under, Panels: []chart.Panel{panel},
 		Description: "One row for each change, the largest on top, with intervals; those that do not reach 0 have a sure sign." + description,
-	}, nil
+	}, list, moved + left, nil
 }

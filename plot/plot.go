@@ -45,6 +45,7 @@ type Input struct {
 	Interval float64  // probability of intervals; 0 means 0.9
 	All      bool     // look at all rows, and not at 10,000 evenly spread ones
 	Seed     uint64   // of draws
+	Most     int      // rows that are looked at; 0 means 10,000
 	Inline   bool     // of a page that has the style of pictures itself
 	Threads  int      // 0 means every processor; the picture does not depend on it
 }
@@ -193,7 +194,7 @@ func (p *picture) rows() credence.Source {
 	if p.Rows == nil || p.All {
 		return p.Rows
 	}
-	return table.SpreadOf(p.Rows, most)
+	return table.SpreadOf(p.Rows, cmp.Or(p.Most, most))
 }
 
 // looked says how many rows were looked at: "2,000 rows", "10,000 of 50,000 rows".

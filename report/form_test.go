@@ -155,7 +155,14 @@ func checkForm(t *testing.T, fitted *credence.Fitted, rows credence.Source, text
 	if f.rounded != (within == 1e-3) {
 		t.Errorf("rounded %v", f.rounded)
 	}
-	got, worst := answers(t, f, texts), 0.0
+	checkAnswers(t, fitted, rows, answers(t, f, texts), within)
+	t.Logf("%d bytes of numbers, %d members of %d sets, %T", 8*len(f.wide)+2*len(f.short), len(f.Members), len(f.sets), fitted.Members[0].Posterior)
+}
+
+// checkAnswers compares answers with predictions.
+func checkAnswers(t *testing.T, fitted *credence.Fitted, rows credence.Source, got []answer, within float64) {
+	t.Helper()
+	scorer, worst := must.Value(score.New(fitted, score.Options{Lacking: true}))(t), 0.0
 	q, drawn := fitted.Members[0].Posterior.(*posterior.Draws)
 	drawn = drawn && q.Mean == nil || scorer.Grades() != nil
 	must.Succeed(t, must.Value(scorer.Table(rows, score.IgnoreTargets))(t).Each(t.Context(), func(scored *score.Rows) error {
@@ -187,5 +194,5 @@ func checkForm(t *testing.T, fitted *credence.Fitted, rows credence.Source, text
 		}
 		return nil
 	}))
-	t.Logf("within %.1e, %d bytes of numbers, %d members of %d sets, %T", worst, 8*len(f.wide)+2*len(f.short), len(f.Members), len(f.sets), fitted.Members[0].Posterior)
+	t.Logf("within %.1e", worst)
 }

@@ -263,10 +263,8 @@ func (r *writer) addForm(v *view, ranges map[string]*columnRange) error {
 
 // addEffects adds the largest effects, and the section of all.
 func (r *writer) addEffects(v *view) error {
-	effects, moved, err := plot.Changes(r.ctx, r.picture())
-	if err == nil && len(effects) == 0 {
-		err = errors.New("none of them is a number")
-	}
+	var forest bytes.Buffer
+	effects, moved, err := plot.DrawForest(r.ctx, &forest, r.picture())
 	if err != nil {
 		v.NoEffects = "There are no effects of single columns: " + err.Error() + "."
 		return r.ctx.Err()
@@ -295,18 +293,26 @@ func (r *writer) addEffects(v *view) error {
 		all.Rows = append(all.Rows, []string{e.Term, e.Contrast, spread(float64(e.Estimate), sd), spread(sd, sd), spread(float64(e.Low), sd), spread(float64(e.High), sd), spread(float64(e.Direction), .1), e.Method})
 	}
 	s := section{ID: "effects", Title: "Effects", Text: v.Moved, Tables: []grid{all}}
-	if s.Figures, err = r.figures(plot.Forest, plot.Predictions); err != nil {
+	input := r.picture()
+	input.Most = 2000 // nine panels of many values each, and no check
+	if s.Figures, err = r.figures(input, plot.Predictions); err != nil {
 		return err
 	}
+	s.Figures = slices.Insert(s.Figures, 0, figureOf(plot.Forest, forest.String()))
 	v.Sections = append(v.Sections, s)
 	return nil
 }
 
-// figures are those of some kinds that the model can have.
-func (r *writer) figures(kinds ...plot.Kind) (list []figure, err error) {
-	input := r.picture()
-	can := plot.Possible(input)
+// figureOf has the text of its kind.
+func figureOf(kind plot.Kind, svg string) figure {
 	names, texts := plot.Kinds()
+	text := texts[slices.Index(names, kind)]
+	return figure{string(kind), strings.ToUpper(text[:1]) + text[1:] + " (credence plot --kind " + string(kind) + ").", template.HTML(svg)}
+}
+
+// figures are those of some kinds that the model can have.
+func (r *writer) figures(input plot.Input, kinds ...plot.Kind) (list []figure, err error) {
+	can := plot.Possible(input)
 	for _, kind := range kinds {
 		if !slices.Contains(can, kind) {
 			continue
@@ -319,8 +325,7 @@ func (r *writer) figures(kinds ...plot.Kind) (list []figure, err error) {
 			list = append(list, figure{Name: string(kind), Caption: fmt.Sprintf("No picture %s: %v", kind, err)})
 			continue
 		}
-		text := texts[slices.Index(names, kind)]
-		list = append(list, figure{string(kind), strings.ToUpper(text[:1]) + text[1:] + " (credence plot --kind " + string(kind) + ").", template.HTML(out.String())})
+		list = append(list, figureOf(kind, out.String()))
 	}
 	return list, nil
 }
@@ -341,7 +346,7 @@ func (r *writer) addChecks(v *view) (err error) {
 	if slices.Contains(plot.Possible(r.picture()), plot.PPCRootogram) {
 		marginal = plot.PPCRootogram
 	}
-	if s.Figures, err = r.figures(pit, plot.Reliability, marginal, plot.PPCStatistics, plot.Residuals, plot.KHat); err != nil {
+	if s.Figures, err = r.figures(r.picture(), pit, plot.Reliability, marginal, plot.PPCStatistics, plot.Residuals, plot.KHat); err != nil {
 		return err
 	}
 	figures := grid{Name: "Scores, as of credence evaluate", Head: []string{"score", "value"}}
@@ -405,7 +410,7 @@ func (r *writer) addWeights(v *view) error {
 	}
 	g.Name = fmt.Sprintf("Weights in the units of the data, the %d largest of %d; a heading sorts", len(g.Rows), len(terms))
 	s := section{ID: "weights", Title: "Weights", Text: why, Tables: []grid{g}}
-	if s.Figures, err = r.figures(plot.PriorPosterior, plot.Path); err != nil {
+	if s.Figures, err = r.figures(r.picture(), plot.PriorPosterior, plot.Path); err != nil {
 		return err
 	}
 	v.Sections = append(v.Sections, s)

@@ -44,6 +44,7 @@ var demoParts = []demoPart{
 		{"The same plus a Gaussian process by random features, whose lengthscales the evidence chooses.", "fit train.csv --formula 'strength ~ . + rbf(., n=200)' -o gp.safetensors"},
 		{"", "evaluate gp.safetensors test.csv"},
 		{"Which is better, and by how much more than chance?", "compare linear.safetensors gp.safetensors test.csv"},
+		{"One page for people: whether to trust the model, what matters, and a form that predicts.", "report gp.safetensors linear.safetensors test.csv -o report.html"},
 		{"Predictions with 90 % intervals.", "predict gp.safetensors test.csv --keep age,strength -o predictions.csv"},
 		{"What the linear model found.", "inspect linear.safetensors"},
 		{"Which columns and products matter, and how surely?", "select train.csv --formula '" + demoProducts + "' -o selected.safetensors"},
@@ -144,7 +145,7 @@ func (p *program) demo(ctx context.Context, folder, kept string) error {
 	}
 	where := "credence demo --keep DIR leaves the files in DIR, where each command can be typed again."
 	if kept != "" {
-		where = "The files are in " + printable(kept) + ": go there, and each command can be typed again."
+		where = "The files are in " + printable(kept) + ": go there, and each command can be typed again. Open report.html in a browser: it needs no network."
 	}
 	fmt.Fprintf(text, `
 

@@ -107,6 +107,13 @@ func (p *program) printFit(r *score.Summary) {
 		if r.Model != "" {
 			p.say("saved   %s", r.Model)
 		}
+		if r.Model != "" && p.messages.terminal { // for people alone: what shows what was just said
+			show := "report " + printable(r.Model) + " HELDOUT -o report.html"
+			if r.Engine == "gibbs" || r.Engine == "ep" {
+				show = "plot " + printable(r.Model) + " --kind forest -o effects.svg"
+			}
+			p.say("see     credence %s", show)
+		}
 	}
 	p.tellFindings(r.Warnings, r.Remarks)
 }
