@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
@@ -498,8 +498,11 @@ func (f *form) addSparse(out map[string]any, q *posterior.Arrow, set *feature.Se
 type columnRange struct{ low, from, middle, to, high float64 }
 
 func (r *columnRange) text() string {
-	digits := math.Pow(10, math.Ceil(math.Log10(max(r.to-r.from, 1e-300)))-3)
-	return fmt.Sprint(cmp.Or(math.Round(r.middle/digits)*digits, 0))
+	digits := 3 - math.Ceil(math.Log10(max(r.to-r.from, 1e-300)))
+	if unit := math.Pow(10, -digits); digits <= 0 {
+		return strconv.FormatFloat(math.Round(r.middle/unit)*unit, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(r.middle, 'f', int(min(digits, 300)), 64)
 }
 
 // rangesOf returns those of the numbers of a table: the ends of all rows, and percentiles of some.

@@ -101,9 +101,9 @@ func node(t testing.TB) string {
 
 // TestForm: the form gives the numbers of predict, whatever the family, the posterior and the features.
 func TestForm(t *testing.T) {
-	train, _ := rowsOf(t, 300, 1, false)
-	test, texts := rowsOf(t, 24, 2, false)
-	holed, holes := rowsOf(t, 200, 3, true)
+	train, _ := rowsOf(t, 200, 1, false)
+	test, texts := rowsOf(t, 16, 2, false)
+	holed, holes := rowsOf(t, 100, 3, true)
 	for _, c := range []struct {
 		options fit.Options
 		within  float64 // relative to a standard deviation
@@ -195,4 +195,15 @@ func checkAnswers(t *testing.T, fitted *credence.Fitted, rows credence.Source, g
 		return nil
 	}))
 	t.Logf("within %.1e", worst)
+}
+
+// TestRangeText: forms begin with a round number near the middle of the data.
+func TestRangeText(t *testing.T) {
+	for want, r := range map[string]columnRange{
+		"185.7": {from: 120, middle: 185.7000001, to: 219}, "0": {from: 0, middle: 0, to: 140}, "1234600": {from: 0, middle: 1234567, to: 99999}, "0.00123": {from: 0.0011, middle: 0.0012345, to: 0.0111},
+	} {
+		if got := r.text(); got != want {
+			t.Errorf("%+v: %s, want %s", r, got, want)
+		}
+	}
 }
