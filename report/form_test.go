@@ -47,6 +47,8 @@ func rowsOf(t testing.TB, n int, seed uint64, lacking bool) (credence.Source, []
 		flag, city, group = append(flag, c == 1), append(city, []string{"Basel", "Basel", "Bern", "Chur"}[c]), append(group, fmt.Sprint("g", g))
 		if lacking && i%10 == 3 {
 			row["x"], city[i], group[i] = math.NaN(), "", "other"
+		} else if lacking && i%10 == 7 { // far outside
+			row["x"], row["z"], group[i] = -4, 40, "new"
 		}
 		text := map[string]string{"flag": fmt.Sprint(flag[i]), "city": city[i], "group": group[i]}
 		for _, name := range names {
@@ -115,6 +117,8 @@ func TestForm(t *testing.T) {
 		{fit.Options{Formula: "y ~ city:group + hash(city, group) + clip(x, -1, 1) + (z > 9)"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + (1 + x | group)"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + (1 | group) + (1 | city)"}, 1e-9},
+		{fit.Options{Formula: "y ~ x + (1 + x | group) + s(z, k=5)", Missing: "mean"}, 1e-9},
+		{fit.Options{Formula: "class ~ x + (1 | group)", Family: "bernoulli", Missing: "mean"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + z + city", Missing: "indicator", Prior: "normal(ard=true)"}, 1e-9},
 		{fit.Options{Formula: "y ~ . - cost - count - class - wins - grade - trials", Engine: "svi(components=2)"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + z + city", Prior: "laplace"}, 1e-9},
@@ -136,7 +140,10 @@ func TestForm(t *testing.T) {
 			rows, data := test, texts
 			source := train
 			if c.options.Missing != "" {
-				source, rows, data = holed, holed, holes
+				rows, data = holed, holes
+			}
+			if c.options.Missing == "indicator" { // there are none of what training does not lack
+				source = holed
 			}
 			fitted := must.Value(fit.Table(t.Context(), source, c.options))(t)
 			checkForm(t, fitted, rows, data, c.within)
