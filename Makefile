@@ -63,9 +63,12 @@ fuzz:
 	done
 
 # What strangers and attackers try, all of it: the ordinary tests have a share. The lines that begin with
-# hostile count what was tried, what came out right and what was refused; nothing may fail. About twenty minutes.
+# hostile count what was tried, what came out right and what was refused; nothing may fail. About twenty minutes, of which commands
+# that are drawn at random take SOAK.
+SOAK ?= 2m
 hostile:
-	CREDENCE_HOSTILE=1 CREDENCE_STUDY=1 $(GO) test -timeout 1h -v -run 'Hostile|Interrupts|Kills|ManyFiles|ModelsAreBytes|CostIsLinear|TestMutants' ./cmd/credence ./learn ./modelfile ./internal/parquet | grep -E 'hostile:|^(---|ok|FAIL|panic)|_test.go'
+	@mkdir -p dist; CREDENCE_HOSTILE=1 CREDENCE_STUDY=1 CREDENCE_SOAK=$(SOAK) $(GO) test -timeout 2h -v -run 'Hostile|Interrupts|Kills|ManyFiles|ModelsAreBytes|CostIsLinear|TestMutants' ./cmd/credence ./learn ./modelfile ./internal/parquet > dist/hostile.log; \
+		status=$$?; grep -E 'hostile:|^(---|ok|FAIL|panic)|_test.go' dist/hostile.log; exit $$status
 
 # The tests that ask package study for one of $(1), as a pattern, and the folders of these.
 asking = $$(git grep -lE 'study\.($(1))\(' -- '*_test.go' | xargs awk '/^func Test/ { split($$2, name, "(") } /study\.($(1))\(/ && name[1] { print name[1] }' | sort -u | paste -sd '|')
@@ -87,7 +90,7 @@ night:
 	$(MAKE) build PLATFORMS='linux/386 linux/arm linux/arm64 js/wasm'
 	CREDENCE_NIGHT=1 CREDENCE_STUDY=1 $(GO) test -timeout 2h $(call folders,Only|Long|Night)
 	CGO_ENABLED=1 $(GO) test -short -race -timeout 1h $(OWN) $(SHARED)
-	$(MAKE) hostile
+	$(MAKE) hostile SOAK=20m
 	$(MAKE) fuzz FUZZTIME=60s
 
 cover:

@@ -2,6 +2,7 @@ package active
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,18 @@ func TestAdvice(t *testing.T) {
 	}
 	if got := run(100, func(n float64) float64 { return 10 / n }, Audit{Rows: 100, Error: 20}); !strings.Contains(got.Reason, "of 100 random rows the models had 20.0 ± 4.0 % wrong") {
 		t.Errorf("the reason is %q", got.Reason)
+	}
+	// What settled and changed again is to settle anew, for a tenth more labels.
+	a := newAdvisor()
+	for _, model := range []struct{ labels, moved int }{{100, 0}, {300, 500}, {400, 505}, {410, 900}, {600, 905}, {700, 906}} {
+		mean := slices.Repeat([]float64{-1}, 1000)
+		for i := range model.moved {
+			mean[i] = 1
+		}
+		a.judge(model.labels, mean, Audit{})
+	}
+	if a.stop.Labels != 700 {
+		t.Errorf("advice at %d labels, want 700, from 600 on at rest", a.stop.Labels)
 	}
 	if got := middle([]Stop{{Labels: 300}, {}, {Labels: 200}}); got.Labels != 300 {
 		t.Errorf("the middle of 200, 300 and never is %d", got.Labels)

@@ -299,6 +299,19 @@ func TestCopies(t *testing.T) {
 	if c := s.copiesOf(); s.ask(&copiesCheck) != nil || c.equal != 6 || math.Abs(c.expected-3) > 0.2 || c.p < 1.0/200 || c.p > 1.0/20 {
 		t.Errorf("six pairs of classes: %+v", c)
 	}
+	// Pairs that share a row go together: 30 rows of equal inputs are all of the class that nine in ten have with a probability of .042, and at most .1 as told.
+	s = &sample{kind: kind{classes: true}, options: Options{Fitted: true}, share: 1e-3}
+	for i := range 300 { // and 270 others, of which one in ten is of the other class
+		y := 0.0
+		if i >= 30 && i%10 == 0 {
+			y = 1
+		}
+		s.add(likelihood.Bernoulli{}, i, y, math.Log(0.1/0.9), 0)
+		s.hash = append(s.hash, uint64(max(29, i)))
+	}
+	if c := s.copiesOf(); c.equal != 435 || c.p < 0.06 || c.p > 0.2 {
+		t.Errorf("thirty rows of equal inputs: %+v", c)
+	}
 	s = targets(normals(rng, 100)...)
 	for i := range s.target { // the same inputs with targets of their own
 		s.hash = append(s.hash, uint64(i%20))

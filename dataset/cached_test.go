@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -62,6 +63,23 @@ func TestCacheIsFoundAgain(t *testing.T) {
 	read(1, nil, func(o *Options) {
 		o.Schema = &credence.Schema{Columns: []credence.Column{{Name: "city", Kind: credence.Category, Levels: []string{"city 1"}}}}
 	})
+	unseen := options
+	unseen.Schema = &credence.Schema{Columns: []credence.Column{{Name: "city", Kind: credence.Category, Levels: []string{"city 1"}}}}
+	_, again, err := load(t, unseen, nil, path)
+	unseen.CacheDir = t.TempDir()
+	_, anew, err2 := load(t, unseen, nil, path)
+	if err != nil || err2 != nil || len(anew.Unseen()) != 1 || !reflect.DeepEqual(again.Unseen(), anew.Unseen()) {
+		t.Errorf("through the cache %+v are unseen, without %+v, %v, %v", again.Unseen(), anew.Unseen(), err, err2)
+	}
+	cafes := write(t, "e.csv", "a,b\ncafé,1\nbar,2\n")
+	for encoding, want := range map[string]string{"windows-1252": "cafÃ©", "": "café", "utf-8": "café"} {
+		other := Options{CacheDir: unseen.CacheDir, MemoryLimit: -1, Encoding: encoding}
+		for range 2 {
+			if source, _, err := load(t, other, nil, cafes); err != nil || source.Schema().Columns[0].Levels[1] != want {
+				t.Errorf("under encoding %q: %v, want %q", encoding, err, want)
+			}
+		}
+	}
 	if files := cacheFiles(t, cache); len(files) != 5 {
 		t.Errorf("caches are %v", files)
 	}

@@ -93,7 +93,7 @@ func (c *columnReader) read(b *text.Block, n int) error {
 // noteInexact is the exact of columns of 64-bit integers.
 func (c *columnReader) noteInexact(b *text.Block, dst []float64, stride, count int) {
 	for i := range count {
-		if v := dst[i*stride]; v > 1<<53 || v < -(1<<53) {
+		if v := dst[i*stride]; v >= 1<<53 || v <= -(1<<53) { // to which 2⁵³ + 1 is rounded
 			b.Inexact = append(b.Inexact, text.Inexact{Column: c.field.Keep, Text: strconv.AppendFloat(nil, v, 'f', 0, 64)})
 			c.exact = nil
 			return

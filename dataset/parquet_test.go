@@ -210,6 +210,22 @@ func TestParquetRefusals(t *testing.T) {
 	}
 }
 
+// A fault stands at its row behind rows without a value, and integers that no number holds are told on either side of 0.
+func TestParquetPlaces(t *testing.T) {
+	type row struct {
+		X *float64 `parquet:"x"`
+		N int64    `parquet:"n"`
+	}
+	one, inf := 1.0, math.Inf(1)
+	path := writeParquet(t, []row{{nil, -1<<53 - 1}, {&one, 1}, {nil, 2}, {&one, 3}, {&inf, 4}})
+	if _, _, err := load(t, Options{}, []string{"x"}, path); err == nil || !strings.Contains(err.Error(), `rows.parquet: row 5: column "x"`) {
+		t.Errorf("error is %v", err)
+	}
+	if _, table, err := load(t, Options{}, []string{"n"}, path); err != nil || !strings.Contains(fmt.Sprint(table.Notes()), "integers beyond 2⁵³, such as -90071992547409") {
+		t.Errorf("%v, notes %v", err, table.Notes())
+	}
+}
+
 // Numbers in a dictionary are categories where the caller says so.
 func TestParquetNumbersAsCategories(t *testing.T) {
 	type row struct {

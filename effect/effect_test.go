@@ -217,6 +217,7 @@ func TestLinear(t *testing.T) {
 		"full":     {Formula: "y ~ x*flag + log(z) + city"},
 		"diagonal": {Formula: "y ~ x*flag + log(z) + city", Engine: "svi(covariance=diagonal)"},
 		"members":  {Formula: "y ~ city + rbf(x, n=20)"},
+		"mixture":  {Formula: "y ~ x*flag + log(z) + city", Engine: "svi(components=3)"},
 		"dual":     {Formula: "y ~ city + rbf(x, n=400)", Engine: "exact(starts=1, draws=1)"},
 		"poisson":  {Formula: "y ~ x*flag + city + offset(log(expo))", Family: "poisson"},
 	} {
@@ -596,6 +597,12 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := effect.Of(t.Context(), scorer, nil, effect.Options{Rows: true}); err == nil {
 		t.Error("rows of no data")
+	}
+	d = draw(700, 12, gaussian)
+	weighted := fitted(t, d, fit.Options{Formula: "y ~ x + weight(w)"})
+	d.w[600] = -1 // in another block than the first
+	if _, err := effect.Of(t.Context(), weighted, d.source(t), effect.Options{}); err == nil || !strings.Contains(err.Error(), "row 601: the weight of the row is -1") {
+		t.Errorf("a negative weight: %v", err)
 	}
 }
 

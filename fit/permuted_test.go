@@ -10,6 +10,14 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
+// TestTogether: the class of a group is that of most of the weight of its rows; rows without a weight are in none.
+func TestTogether(t *testing.T) {
+	group, each, positive := together([]float64{7, 7, 7, 9, 9, 7}, []float64{1, 1, 5, 1, 2, 0}, []float64{0, 0, 1, 1, 0, 0})
+	if !slices.Equal(group, []int{0, 0, 0, 1, 1, -1}) || !slices.Equal(each, []float64{1, 1}) || !slices.Equal(positive, []float64{1, 0}) {
+		t.Errorf("groups %v of weights %v and classes %v", group, each, positive)
+	}
+}
+
 // TestPermuted: what belongs to a target goes with it, inputs stay, whatever rows are read, and the data
 // behind keep theirs.
 func TestPermuted(t *testing.T) {

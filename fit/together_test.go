@@ -96,6 +96,20 @@ func shifted(t *testing.T) (rows credence.Source, x []float64) {
 	return must.Value(table.New().Categories("g", names).Numbers("x", x).Numbers("y", y).Source())(t), x
 }
 
+// withPrecision adds the column p to g, x and y.
+func withPrecision(t *testing.T, rows credence.Source, p []float64) credence.Source {
+	t.Helper()
+	var chunk credence.Chunk
+	must.Succeed(t, rows.Read(&chunk, 0, rows.Rows()))
+	var names []string
+	var x, y []float64
+	for i := range p {
+		row := chunk.Values.Row(i)
+		names, x, y = append(names, rows.Schema().Columns[0].Levels[int(row[0])]), append(x, row[1]), append(y, row[2])
+	}
+	return must.Value(table.New().Categories("g", names).Numbers("x", x).Numbers("y", y).Numbers("p", p).Source())(t)
+}
+
 // TestOwnCovariance: what is told of a covariance that is held is AΣAᵀ by hand, x → (x − m)/s taken back, and so are shares of variance and the
 // variance of an unseen group; of a learned one the intervals hold what lme4 estimates.
 func TestOwnCovariance(t *testing.T) {
@@ -132,6 +146,18 @@ func TestOwnCovariance(t *testing.T) {
 	}
 	noise := fitted.Members[0].Model.Likelihood.Variance(0)
 	near("the variance of effects over the rows", fitted.Report.Latent.Groups[0].Value, varying)
+	// Where rows have precisions they count by these.
+	p := make([]float64, len(x))
+	precise, total := 0.0, 0.0
+	for i := range p {
+		p[i] = 1 + float64(i%10)
+		total += p[i]
+	}
+	again := must.Value(fit.Table(t.Context(), withPrecision(t, rows, p), fit.Options{Formula: "y ~ x + (1 + x | g, sd=[20, 15], cor=.4) + precision(p)", Raw: true}))(t)
+	for i, v := range x {
+		precise += p[i] / total * (a*a + 2*rho*a*b*v + b*b*v*v)
+	}
+	near("the variance of effects over rows of precisions", again.Report.Latent.Groups[0].Value, precise)
 	near("ICC", float64(g.ICC), varying/(varying+noise))
 	near("R²", float64(told.R2Conditional), (fitted.Report.Latent.Fixed+varying)/(fitted.Report.Latent.Fixed+varying+noise))
 	for _, at := range []float64{0, 2, 9} {

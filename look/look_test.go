@@ -168,6 +168,13 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("%s: %+v, want %s: %s", c.column, f, c.what, c.text)
 		}
 	}
+	// A copy with the same missing cells.
+	holes := func(i int) string { return []string{"", fmt.Sprint(i * i % 13)}[min(1, i%7)] }
+	if r := at(t, s.add("holes", holes).add("copied", holes).text(), look.Options{}); !slices.ContainsFunc(r.Findings, func(f look.Finding) bool {
+		return f.What == look.Copy && f.Column == "copied" && strings.Contains(f.Text, "has the same values as holes")
+	}) {
+		t.Errorf("a copy with missing cells: %+v", r.Findings)
+	}
 	// Rows that are equal, in a table that has more than a few whole numbers.
 	lines := strings.SplitAfter(s.text(), "\n")
 	r := at(t, strings.Join(lines[:601], "")+strings.Join(lines[5:17], ""), look.Options{})

@@ -78,7 +78,7 @@ func (p *picture) check(ctx context.Context, leave bool) (*checked, error) {
 		return nil
 	})
 	if err == nil && len(c.u) == 0 {
-		err = fmt.Errorf("no row has a target and a weight above 0: there is nothing to compare")
+		err = fmt.Errorf("no row has a target and a weight above 0: give rows that have them, to compare with")
 	}
 	c.goodK = leaver.GoodK()
 	return c, err

@@ -105,7 +105,7 @@ func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under st
 		return nil, "", fmt.Errorf("the columns of the model are groups or have very many levels, which --columns draws some of%s", under)
 	}
 	if len(chosen) == 0 {
-		return nil, "", fmt.Errorf("the model has no column of which %s could be drawn: its inputs are those of a sparse segment, or are the same in every row", p.kind)
+		return nil, "", fmt.Errorf("the model has no column of which %s could be drawn: its inputs are those of a sparse segment, or are the same in every row: choose another kind", p.kind)
 	}
 	if len(chosen) <= mostPanels {
 		return chosen, under, nil
@@ -140,7 +140,11 @@ func grid(sorted []float64) (values []float64) {
 		return []float64{low}
 	}
 	for k := range gridPoints {
-		values = append(values, low+(high-low)*float64(k)/(gridPoints-1))
+		v := low + (high-low)*float64(k)/(gridPoints-1)
+		if math.IsInf(v, 0) { // the product, where the value is none
+			v = low + (high-low)*(float64(k)/(gridPoints-1))
+		}
+		values = append(values, v)
 	}
 	return values
 }

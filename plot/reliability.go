@@ -77,7 +77,7 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 		return nil
 	})
 	if err == nil && len(y) == 0 {
-		err = errors.New("no row has a target and a weight above 0: there is nothing to compare")
+		err = errors.New("no row has a target and a weight above 0: give rows that have them, to compare with")
 	}
 	if err != nil {
 		return nil, err

@@ -19,17 +19,17 @@ import (
 // is that of evaluate, bins hold all rows, and a model that is right lies in the band.
 func TestReliability(t *testing.T) {
 	train, test := rowsOf(t, 500, 30), rowsOf(t, 160, 31)
-	for _, options := range []fit.Options{{Formula: "class ~ " + inputs, Family: "bernoulli"}, {Formula: "count ~ " + inputs, Family: "poisson"}, {Formula: "y ~ " + inputs}} {
+	for _, options := range []fit.Options{{Formula: "class ~ " + inputs, Family: "bernoulli"}, {Formula: "count ~ " + inputs, Family: "poisson"}, {Formula: "y ~ " + inputs}, {Formula: "y ~ " + inputs + " + weight(w)"}} {
 		scorer := modelOf(t, train, options)
 		c := pictureOf(t, Reliability, Input{Scorer: scorer, Rows: test, Seed: 2})
 		marks := c.Panels[0].Marks
 		band, line, bins := marks[0], marks[2], marks[3]
-		var mean, y []float64
+		var mean, y, weight []float64
 		bound := must.Value(scorer.Table(test, score.RequireTargets))(t)
 		must.Succeed(t, bound.Each(t.Context(), func(rows *score.Rows) error {
 			for i := range rows.Len() {
 				m, _ := rows.Moments(i)
-				mean, y = append(mean, m), append(y, rows.Target(i))
+				mean, y, weight = append(mean, m), append(y, rows.Target(i)), append(weight, rows.Weight(i))
 			}
 			return nil
 		}))
@@ -48,11 +48,11 @@ func TestReliability(t *testing.T) {
 		for k := range order {
 			best := math.Inf(-1)
 			for from := 0; from <= k; from++ {
-				least, sum := math.Inf(1), 0.0
+				least, sum, total := math.Inf(1), 0.0, 0.0
 				for to := from; to < len(order); to++ {
-					sum += y[order[to]]
+					sum, total = sum+weight[order[to]]*y[order[to]], total+weight[order[to]]
 					if to >= k {
-						least = min(least, sum/float64(to-from+1))
+						least = min(least, sum/total)
 					}
 				}
 				best = max(best, least)
@@ -87,7 +87,7 @@ func TestReliability(t *testing.T) {
 		if _, err := fmt.Sscanf(c.Under, "160 rows; calibration slope %g, intercept %g", &slope, &intercept); err != nil || len(bins.X) > metric.ReliabilityBins || len(bins.X) < 5 {
 			t.Errorf("%s: %s: %v; %d bins", options.Family, c.Under, err, len(bins.X))
 		}
-		if wantIntercept, want := stat.LinearRegression(mean, y, nil, false); !scorer.Binary() && (math.Abs(slope-want) > 1e-3 || math.Abs(intercept-wantIntercept) > 1e-2) {
+		if wantIntercept, want := stat.LinearRegression(mean, y, weight, false); !scorer.Binary() && (math.Abs(slope-want) > 1e-3 || math.Abs(intercept-wantIntercept) > 1e-2) {
 			t.Errorf("%s: line %g + %g x, want %g + %g x", options.Family, intercept, slope, wantIntercept, want)
 		}
 		if scorer.Binary() { // where logistic regression has its maximum, residuals are orthogonal to the logit

@@ -53,7 +53,7 @@ func (p *picture) replicate(ctx context.Context, count int) (*replicates, error)
 		return nil
 	})
 	if err == nil && len(r.y) == 0 {
-		err = errors.New("no row has a target and a weight above 0: there is nothing to compare")
+		err = errors.New("no row has a target and a weight above 0: give rows that have them, to compare with")
 	}
 	return r, err
 }
@@ -124,7 +124,7 @@ func (d *smooth) density(set []float64) []float64 {
 	var mass [3 * gridSize]float64 // of each point of the grid, and of as many to either side
 	add := func(v, share float64) {
 		at := (v-d.low)/d.step + gridSize
-		if k := int(math.Floor(at)); at >= 0 && k < len(mass)-1 {
+		if k := int(math.Floor(at)); at >= 0 && at < float64(len(mass)-1) { // no int holds how far out a set may lie
 			mass[k] += share * (1 - at + float64(k))
 			mass[k+1] += share * (at - float64(k))
 		}

@@ -133,6 +133,9 @@ func TestDensities(t *testing.T) {
 			t.Errorf("lower %g: total %g", c.lower, total)
 		}
 	}
+	if d := newSmooth(any, math.Inf(-1)); slices.Max(d.density([]float64{1e300, -1e300})) > 0 {
+		t.Error("values beyond all grids have a density on one")
+	}
 	for _, y := range [][]float64{{1}, {0, 0, 0}, {1e300, -1e300}} { // one value, equal ones, and far ones
 		if d := newSmooth(y, math.Inf(-1)).density(y); slices.ContainsFunc(d, math.IsNaN) {
 			t.Errorf("%v: %v", y, d)

@@ -242,6 +242,15 @@ func TestDrawsRefuse(t *testing.T) {
 			t.Errorf("%d draws are made", n)
 		}
 	}
+	// Of draws that the fit has made some are taken, evenly spread over the chains.
+	model := fitted(t, c.source(t), fit.Options{Formula: "y ~ a", Engine: "gibbs(flips=200)", Prior: "spikeslab"})
+	stored := model.Members[0].Posterior.(*posterior.Draws)
+	some := must.Value(must.Value(score.New(model, score.Options{}))(t).Draw(5, 1))(t).Members[0].Weights
+	for k, w := range some {
+		if want := stored.Values[k/2*stored.Count/5*2+k%2]; len(some) != 10 || w != want {
+			t.Fatalf("draw %d of 5 is %v, and of those stored %v", k/2, w, want)
+		}
+	}
 }
 
 // A level that training did not have varies as its prior says, in every row by itself, and rows that lack a value have no draws.

@@ -41,7 +41,16 @@ func (g *Group) together(r *credence.Report, c credence.Covariance, tail float64
 			laws.centre[i], laws.spread[i] = odds[i-k], 2*laws.spread[i] // log odds are twice the coordinate
 		}
 	}
-	all := laws.covariances(c.Own, k)
+	own, units := slices.Clone(c.Own), make([]float64, k) // powers of 2, so that no square is beyond numbers
+	for i := range k {
+		row := own[i*k : (i+1)*k]
+		_, exponent := math.Frexp(max(slices.Max(row), -slices.Min(row)))
+		units[i] = math.Ldexp(1, exponent)
+		for j := range row {
+			row[j] = math.Ldexp(row[j], -exponent)
+		}
+	}
+	all := laws.covariances(own, k)
 	known := !slices.ContainsFunc(g.SD, func(d Deviation) bool { return !d.Lower.Defined() })
 	tell := func(name string, i, j int) Deviation {
 		d := summary(all[special.Pairs(i)+i+j], tail)
@@ -53,7 +62,8 @@ func (g *Group) together(r *credence.Report, c credence.Covariance, tail float64
 	for i := range k {
 		for j, v := range c.Own[i*k : (i+1)*k] {
 			if j != i && v != 0 { // or its own law is known without draws
-				g.SD[i] = tell(c.Columns[i], i, i)
+				d, unit := tell(c.Columns[i], i, i), metric.Score(units[i])
+				g.SD[i] = Deviation{d.Name, d.Mean * units[i], d.Lower * unit, d.Upper * unit}
 				break
 			}
 		}

@@ -219,7 +219,10 @@ func (p *program) printEffects(r *effect.Result, flags *effectsFlags) {
 		}
 		sd := float64(e.StdError)
 		for _, v := range []metric.Score{e.Estimate, e.StdError, e.Low, e.High} {
-			fmt.Fprintf(w, "%s\t", toSpread(float64(v), sd))
+			if v.Defined() { // else the cell is empty, as in files
+				fmt.Fprint(w, toSpread(float64(v), sd))
+			}
+			fmt.Fprint(w, "\t")
 		}
 		direction := ""
 		if e.Direction.Defined() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -112,6 +113,18 @@ func TestCorrelationsOfGroups(t *testing.T) {
 	lower, mean, upper := number(t, cor, "lower"), number(t, cor, "mean"), number(t, cor, "upper")
 	if !(-1 < lower && lower < mean && mean < upper && upper < 1) || cor["name"] != "(intercept), x" {
 		t.Errorf("%v", cor)
+	}
+	far := ""
+	for line := range strings.Lines(schools()) { // in a unit whose squares are beyond numbers
+		cells := strings.Split(line, ",")
+		if v, err := strconv.ParseFloat(cells[2], 64); err == nil {
+			cells[2] = fmt.Sprint(v * 1e300)
+		}
+		far += strings.Join(cells, ",")
+	}
+	_, object = inspected(t, fitted(t, file(t, "far.csv", far), "-f", "y ~ x + (1 + x | school)"))
+	if got := number(t, object["groups"].([]any)[0].(map[string]any)["cor"].([]any)[0].(map[string]any), "mean"); math.Abs(got-mean) > 1e-6 {
+		t.Errorf("the correlation is %v, and %v where x is in another unit", mean, got)
 	}
 	text := must(t, "inspect", model)
 	for _, want := range []string{"  cor  levels  rows", fmt.Sprintf("%.2f (%.2f to %.2f)", mean, lower, upper), "  (1 + x | school)  (intercept)  "} {

@@ -41,6 +41,9 @@ func TestHostileMeasures(t *testing.T) {
 			t.Errorf("%v: %+v", args, found)
 		}
 	}
+	if text := must(t, "effects", numbers, data, "--comparisons", "x", "--step", "1e308"); strings.Contains(text, "Inf") {
+		t.Errorf("an effect beyond numbers is no empty cell:\n%s", text)
+	}
 	picture := filepath.Join(t.TempDir(), "x.svg")
 	for _, c := range []struct {
 		code int

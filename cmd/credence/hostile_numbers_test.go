@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -72,6 +73,106 @@ var hostileTables = []struct {
 		}
 		return rows
 	}},
+	{"three rows", func(rows [][3]float64, _ bool) [][3]float64 { return rows[:3] }},
+	{"equal rows", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i] = rows[0]
+		}
+		return rows
+	}},
+	{"equal columns under other targets", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][0], rows[i][1] = 1, 2
+		}
+		return rows
+	}},
+	{"a column of one value that is not 0", func(rows [][3]float64, _ bool) [][3]float64 {
+		rows = scaled(rows, 0, 0)
+		rows[17][0] = 3
+		return rows
+	}},
+	{"all sizes of numbers", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][0] = math.Copysign(math.Pow(10, float64(i*10-300)), rows[i][0])
+		}
+		return rows
+	}},
+	{"denormal numbers", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][0] = math.Float64frombits(uint64(i))
+		}
+		return rows
+	}},
+	{"zeros of both signs", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][0] = math.Copysign(0, rows[i][0])
+		}
+		return rows
+	}},
+	{"whole numbers beyond 2⁵³", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][0] = 1<<60 + float64(i)*256
+		}
+		return rows
+	}},
+	{"tails without a variance", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][0] = math.Pow(math.Tan(math.Pi*(float64(i)+0.5)/61-math.Pi/2), 5)
+		}
+		return rows
+	}},
+	{"ends of what numbers hold", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][0] = math.Copysign(1.7e308, rows[i][0])
+		}
+		return rows
+	}},
+	{"columns that add up to 1", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][1] = 1 - rows[i][0]
+		}
+		return rows
+	}},
+	{"a column that is the target", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][0] = rows[i][2]
+		}
+		return rows
+	}},
+	{"a column that is the target in other units", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][0] = 1e9 * (rows[i][2] + 1e3)
+		}
+		return rows
+	}},
+	{"a target of one value but once", func(rows [][3]float64, _ bool) [][3]float64 {
+		for i := range rows {
+			rows[i][2] = 0
+		}
+		rows[40][2] = 1
+		return rows
+	}},
+	{"a target of 1e12 once", func(rows [][3]float64, classes bool) [][3]float64 {
+		if classes {
+			return nil
+		}
+		rows[40][2] = 1e12
+		return rows
+	}},
+	{"a target about 1e15", func(rows [][3]float64, classes bool) [][3]float64 {
+		if classes {
+			return nil
+		}
+		for i := range rows {
+			rows[i][2] += 1e15
+		}
+		return rows
+	}},
+	{"rows in order of the target", func(rows [][3]float64, _ bool) [][3]float64 {
+		slices.SortFunc(rows, func(a, b [3]float64) int { return cmp.Compare(a[2], b[2]) })
+		return rows
+	}},
+	{"rows twice", func(rows [][3]float64, _ bool) [][3]float64 { return append(rows, rows...) }},
 }
 
 func scaled(rows [][3]float64, column int, factor float64) [][3]float64 {

@@ -45,6 +45,24 @@ func loss(truth, probability []float64) float64 {
 	return sum / float64(len(truth))
 }
 
+// Of what adPredictor has learned the share counts that it goes on with: precisions above those of the priors, of features and the
+// bias, and means by them.
+func TestAdPredictorGoesOnWithAShare(t *testing.T) {
+	train, _ := rows(500, 3, 4)
+	a := NewAdPredictor(AdPredictorConfig{})
+	prior := map[int]float64{0: 0.01, credence.InterceptSlot: a.bias[1]}
+	a.Learn(train, make([]float64, 500))
+	before := map[int]credence.Marginal{0: a.Weight(0), credence.InterceptSlot: a.Weight(credence.InterceptSlot)}
+	a.Continue(0.25)
+	for slot, m := range before {
+		precision := 1/prior[slot] + 0.25*(1/m.Variance-1/prior[slot])
+		mean, got := m.Mean*0.25/m.Variance/precision, a.Weight(slot)
+		if math.Abs(got.Variance*precision-1) > 1e-12 || math.Abs(got.Mean-mean) > 1e-12*math.Abs(mean) || !(m.Variance < 0.99*prior[slot]) {
+			t.Errorf("slot %d goes on as %+v, want the mean %v and the precision %v", slot, got, mean, precision)
+		}
+	}
+}
+
 // Every learner comes near the truth on data that its model can describe.
 func TestLearnersLearn(t *testing.T) {
 	train, _ := rows(40000, 30, 1)

@@ -38,6 +38,9 @@ func trialRows(rng *rand.Rand, count int, scale float64) *credence.Batch {
 // part is rows [from, to) of a batch.
 func part(b *credence.Batch, from, to int) *credence.Batch {
 	p := &credence.Batch{Sparse: linop.CSR{Cols: b.Sparse.Cols}, Target: b.Target[from:to]}
+	if b.Weight != nil {
+		p.Weight = b.Weight[from:to]
+	}
 	for i := from; i < to; i++ {
 		p.Sparse.AppendRow(b.Sparse.Row(i))
 	}
@@ -70,6 +73,9 @@ func TestTrialFollowsTheBest(t *testing.T) {
 	rates := []float64{0.15, 0.01, 1, 20, 0.3}
 	const rows = 40_000
 	all := trialRows(rand.New(rand.NewPCG(1, 2)), rows, 2)
+	for i := range rows { // most of the weight is in a part of the rows
+		all.Weight = append(all.Weight, []float64{0.1, 0.1, 5}[i%3])
+	}
 	own := make([][]float64, len(rates))
 	for k, rate := range rates {
 		own[k] = make([]float64, rows)
@@ -94,7 +100,7 @@ func TestTrialFollowsTheBest(t *testing.T) {
 				if y == 0 {
 					p = 1 - p
 				}
-				loss[k] -= math.Log(max(p, 1e-15))
+				loss[k] -= all.Weight[i] * math.Log(max(p, 1e-15))
 			}
 			if learned++; learned == 1<<12 || learned == 1<<15 {
 				slices.SortStableFunc(in, func(a, b int) int { return int(math.Copysign(1, loss[a]-loss[b])) })

@@ -62,6 +62,25 @@ func TestReplayOfWeights(t *testing.T) {
 	}
 }
 
+// Rows whose offsets tell the class say next to nothing of a feature that goes with it, the second time as the first.
+func TestReplayOfOffsets(t *testing.T) {
+	p := denseProblem(300, 1, 5)
+	weight := func(offset float64) float64 {
+		batch := batchOf(p.x, p.y)
+		for i := range p.rows {
+			batch.Sparse.Value[i] = float64(2*p.y[i] - 1)
+			batch.Offset = append(batch.Offset, offset*float64(2*p.y[i]-1))
+		}
+		l, _ := NewLearner(Config{}, p.hyper())
+		l.Learn(batch, make([]float64, p.rows))
+		l.Finish()
+		return l.Weight(0).Mean
+	}
+	if with, without := weight(8), weight(0); !(math.Abs(with) < 0.2*math.Abs(without)) {
+		t.Errorf("where offsets tell the class the weight is %v, without them %v", with, without)
+	}
+}
+
 // Scores are those before a row was learned at all: up to the replay they are those of a learner
 // without one, to the bit, and behind it they are better.
 func TestScoresAreFromBeforeTheReplay(t *testing.T) {
