@@ -60,8 +60,9 @@ func TestCrossValidation(t *testing.T) {
 			}
 		}
 		s.Weight = []float64{1, 2, 1, 3, 1, 1, 2, 1, 1, 1, 2, 1}
-		got := hyper(t, fitOf(t, s, likelihood.Gaussian{}, penalised.Config{Alpha: alpha, Lambda: 0.15, Folds: n}), "cross_validated_loss")
-		want, total := 0.0, 0.0
+		whole := fitOf(t, s, likelihood.Gaussian{}, penalised.Config{Alpha: alpha, Lambda: 0.15, Folds: n})
+		got, spread := hyper(t, whole, "cross_validated_loss"), hyper(t, whole, "cross_validated_loss_se")
+		want, total, squares := 0.0, 0.0, [n]float64{}
 		scale := deviation(s)
 		for out := range n {
 			part := *s
@@ -78,11 +79,19 @@ func TestCrossValidation(t *testing.T) {
 			for j, x := range s.X.Row(out) {
 				f += x * b[j+1]
 			}
-			want += s.Weight[out] * (s.Target[out] - f) * (s.Target[out] - f)
+			squares[out] = (s.Target[out] - f) * (s.Target[out] - f)
+			want += s.Weight[out] * squares[out]
 			total += s.Weight[out]
 		}
 		if want /= total; math.Abs(got-want) > 5e-4*want {
 			t.Errorf("alpha %v: mean squared error %.6f, by leaving rows out %.6f", alpha, got, want)
+		}
+		variance := 0.0 // of the mean over folds
+		for i, square := range squares {
+			variance += s.Weight[i] / total * (square - want) * (square - want) / (n - 1)
+		}
+		if math.Abs(spread/math.Sqrt(variance)-1) > 2e-3 {
+			t.Errorf("alpha %v: the standard error is %.6f, by leaving rows out %.6f", alpha, spread, math.Sqrt(variance))
 		}
 	}
 }
@@ -115,6 +124,9 @@ func TestRules(t *testing.T) {
 		t.Log(l, all, hits, few, found, ended, right)
 		if few > all || found < 3 || hits < 3 || 2*right <= ended || ended > all {
 			t.Errorf("%v: least selects %d (%d right), one standard error %d (%d), capped %d (%d)", l, all, hits, few, found, ended, right)
+		}
+		if most := hyper(t, least, "cross_validated_loss") + hyper(t, least, "cross_validated_loss_se"); hyper(t, sparser, "cross_validated_loss") > most {
+			t.Errorf("%v: the loss under the rule is %g, above %g", l, hyper(t, sparser, "cross_validated_loss"), most)
 		}
 		if hyper(t, sparser, "lambda") <= hyper(t, least, "lambda") {
 			t.Errorf("%v: λ %g under the rule, %g at the least loss", l, hyper(t, sparser, "lambda"), hyper(t, least, "lambda"))

@@ -237,6 +237,11 @@ func (identity) Transform(_ *credence.Workspace, phi *credence.Design, rows *cre
 	phi.Dense, phi.Sparse = rows.X, rows.Sparse
 }
 
+// counting is identity that knows how many columns it makes.
+type counting struct{ identity }
+
+func (counting) Weights() int { return 4 }
+
 // TestTransform has every row at its place.
 func TestTransform(t *testing.T) {
 	r := open(t, likelihood.Gaussian{}, &counted{rows: 1100, roles: true})
@@ -251,6 +256,17 @@ func TestTransform(t *testing.T) {
 	must.Succeed(t, err)
 	if n, d := phi.Dims(); n != 1100 || d != 4 || len(target) != n || len(offset) != n || len(weight) != n {
 		t.Fatalf("%d×%d, %d targets", n, d, len(target))
+	}
+	squares, total := make([]float64, 4), 0.0
+	for i := range 1100 { // by weight times precision
+		row := float64(i)
+		w := row * (row + 1)
+		squares[0], squares[1+i%3], total = squares[0]+w*row*row, squares[1+i%3]+w*row*row, total+w
+	}
+	for j, got := range must.Value(r.MeanSquares(context.Background(), credence.NewWorkspace(1), counting{}))(t) {
+		if math.Abs(got/squares[j]*total-1) > 1e-12 {
+			t.Errorf("the mean square of column %d is %v, want %v", j, got, squares[j]/total)
+		}
 	}
 	for i := range 1100 {
 		row := float64(i)

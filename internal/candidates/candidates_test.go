@@ -100,6 +100,14 @@ func TestProducts(t *testing.T) {
 			}
 		}
 		near(t, "Squares", got, want)
+		rows, sums := make([]float64, n), make([]float64, n)
+		table.RowSquares(rows, w)
+		for i := range n {
+			for j, v := range w {
+				sums[i] += v * x.Row(i)[j] * x.Row(i)[j]
+			}
+		}
+		near(t, "RowSquares", rows, sums)
 
 		outer := make([]float64, n*n)
 		table.Outer(ws, outer, w)

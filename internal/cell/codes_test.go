@@ -18,6 +18,7 @@ func TestCodes(t *testing.T) {
 		want string
 	}{
 		"yr":        {func(i int) string { return fmt.Sprint(1998 + i%9) }, "years"},
+		"century":   {func(i int) string { return fmt.Sprint(1900 + i%201) }, "years"},
 		"one year":  {func(int) string { return "2024" }, ""},
 		"hour":      {func(i int) string { return fmt.Sprint(i % 24) }, "codes"},
 		"flag":      {func(i int) string { return fmt.Sprint(i % 2) }, ""},
