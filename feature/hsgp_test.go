@@ -21,6 +21,11 @@ var hilbertKernels = map[Kernel]func(square float64) float64{
 func asked(t *testing.T, term HSGP) *HSGP {
 	t.Helper()
 	term.Most = []int{5000, 5000}[:len(term.Inputs)]
+	held := term
+	held.Lengthscale = Lengthscale{} // of an engine that learns none
+	if wider, short := held.widened(); wider != nil || short != "" {
+		t.Errorf("without a lengthscale it asks for %+v, %s", wider, short)
+	}
 	wider, short := term.widened()
 	if wider == nil || short != "" {
 		t.Fatalf("%s at %v: %s", term.Name, term.Lengthscale.Values, short)
