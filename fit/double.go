@@ -93,7 +93,7 @@ func evidence(r *credence.Report) float64 {
 // where there are none, or where the weights would be more than have a full covariance.
 func (p *Prepared) twice(drawn []formula.Frequencies, wanted func(term string) bool) (more []formula.Frequencies, terms []string) {
 	more = slices.Clone(drawn)
-	weights := p.model.Features.Weights()
+	weights, _ := problem.Rest(p.model.Features, p.model.Prior)
 	for k := range more {
 		d := &more[k]
 		if !d.Stated && d.Count < d.Most && (wanted == nil || wanted(d.Term)) {

@@ -48,7 +48,7 @@ func exactEngine() Engine {
 		},
 		Groups:     func(spec.Call) bool { return true },
 		Memory:     exactMemory,
-		Eliminates: true,
+		Eliminates: func(spec.Call) bool { return true },
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := exact.Config{
 				Starts:        a.Means("starting points where lengthscales are to be learned, the best kept", "4, and 1 where there are none").Int("starts", 0, spec.Between(1, mostRepeats)),

@@ -18,6 +18,7 @@ func laplaceEngine() Engine {
 		Reason:      "a spike of some width has a mode, and the search for it takes time in proportion to the features",
 		Checkpoints: true,
 		Groups:      func(spec.Call) bool { return true }, // with the prior normal
+		Eliminates:  func(spec.Call) bool { return true },
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			switch p.(type) {
 			case prior.Normal:
@@ -54,7 +55,7 @@ func laplaceBatch(run Run, a *spec.Arguments) (Maker, error) {
 	}{a.Means("most iterations of a search", "100; 500 under spikeslab").Int("iterations", 0, spec.AtLeast(1)), a.Means("distance from the mode, in standard deviations of the weights, or fall of the objective under spikeslab, at which a search ends", "1e-4; 1e-6 under spikeslab").Float("tolerance", 0, spec.Positive())}
 	ordinary := svi.Config{
 		Approximation: svi.Laplace, MaxIterations: both.iterations, Tolerance: both.tolerance,
-		Hyper:       hyper.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights, else mode").Word("hyper", "", treatments...)),
+		Hyper:       hyper.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights beside those of the levels of a large category, else mode").Word("hyper", "", treatments...)),
 		Diagnostics: diagnosticDraws(a.Means("draws of the weights for the approximation check under a normal prior; 0 leaves it out", "200 to 1,000 by the number of rows").Int("diagnostics", -1, spec.Between(0, mostDraws))),
 		Checkpoint:  run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress,
 	}

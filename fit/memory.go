@@ -57,7 +57,7 @@ const levelNumbers = 15
 func refuseSize(entry *Engine, call spec.Call, prior credence.Prior, rows, weights, rest int, memory float64) error {
 	need := bytesPerWeight * float64(weights)
 	of := weights
-	if entry.Eliminates {
+	if entry.Eliminates != nil && entry.Eliminates(call) {
 		of = rest
 		need += 8 * levelNumbers * float64(weights-rest)
 	}

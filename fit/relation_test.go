@@ -89,7 +89,7 @@ func subjects() (all []relation.Subject) {
 	add("svi, rows left out", "fit", "b"+line+" + offset(log(e))", "bernoulli", "normal", "svi(hyper=heldout, tolerance=1e-9)", within(1e-3))
 	add("svi, blocks", "fit", "count"+line, "poisson", "normal", "svi(covariance=full, tolerance=1e-9)", longRows, within(1e-4))
 
-	add("svi, levels", "fit", "count ~ x + z + city + offset(log(e))", "poisson", "normal", "svi(covariance=levels, tolerance=1e-9)", within(1e-4))
+	add("svi, correlated groups", "fit", "count ~ x + (z | city) + (1 | garden)", "poisson", "normal", "svi(covariance=full, tolerance=1e-9)", within(1e-3))
 	add("convex", "fit", "y"+line, "gaussian", "laplace", "convex(tolerance=1e-9)")
 	add("convex, few rows", "fit", "y ~ x + z + u"+noise, "gaussian", "studentt", "convex(tolerance=1e-9)", wideRows, slow, within(1e-4))
 	add("convex, classes", "fit", "b"+line, "bernoulli", "laplace", "convex(tolerance=1e-9)")

@@ -23,25 +23,24 @@ func sviEngine() Engine {
 			}
 			return ""
 		},
-		Automatic: func(model credence.Model, rows int) (spec.Call, string, error) {
-			if call, reason, ok := byLevels(model, rows, fullSeconds(float64(model.Features.Weights()))); ok {
-				return call, reason, nil
-			}
+		Automatic: func(model credence.Model, _ int) (spec.Call, string, error) {
 			call := spec.Call{Name: "svi"}
-			if model.Features.Weights() <= problem.FullWeights {
+			if rest, _ := problem.Rest(model.Features, model.Prior); rest <= problem.FullWeights {
 				call.Named = []spec.Argument{{Key: "covariance", Value: spec.Column{Name: string(svi.Full)}}}
 			}
 			return call, "", nil
 		},
 		Groups: func(call spec.Call) bool {
-			stated := spec.NewArguments(call, "").Word("covariance", "")
-			return stated == string(svi.Full) || stated == string(svi.OfLevels)
+			return spec.NewArguments(call, "").Word("covariance", "") == string(svi.Full)
 		},
-		Memory:      sviMemory,
+		Memory: sviMemory,
+		Eliminates: func(call spec.Call) bool {
+			return spec.NewArguments(call, "").Word("covariance", "") == string(svi.Full)
+		},
 		Checkpoints: true,
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := svi.Config{
-				Covariance: svi.Covariance(a.Means("of the posterior: between every two weights, none, or those that remain where the levels of one category exclude each other", "diagonal; auto states full up to 2,000 weights, and levels of a category of 200 and more").Word("covariance", "", string(svi.Diagonal), string(svi.Full), string(svi.OfLevels))),
+				Covariance: svi.Covariance(a.Means("of the posterior: between every two weights, or none", "diagonal; auto states full up to 2,000 weights beside those of the levels of a large category").Word("covariance", "", string(svi.Diagonal), string(svi.Full))),
 				Components: a.Means("normal distributions that the posterior is a mixture of", "1").Int("components", 0, spec.AtLeast(1)),
 				Starts:     a.Means("random starts, of which the best bound is kept", "1; 2 with components, 4 for lengthscales on fewer than 400 rows").Int("starts", 0, spec.Between(1, mostRepeats)),
 				Batch:      a.Means("rows of a minibatch; stating it learns from minibatches in place of all rows", "512").Int("batch", 0, spec.AtLeast(1)),
@@ -55,7 +54,7 @@ func sviEngine() Engine {
 				Tolerance:     a.Means("distance from the optimum, in standard deviations of the weights, at which a fit ends", "1e-4; 1e-3 of large fits, .01 nat a weight in minibatches").Float("tolerance", 0, spec.Positive()),
 				ScreenRows:    a.Means("rows on which lengthscales are first learned", "1,000").Int("screen", 0, spec.AtLeast(1)),
 				PolishRows:    a.Means("rows on which lengthscales are then polished", "4,000").Int("polish", 0, spec.AtLeast(1)),
-				Hyper:         hyper.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out (heldout), or those of type-II maximum likelihood (ml)", "integrate with full covariance up to 2,000 weights; heldout above, for classes and counts; else mode").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.Heldout), string(hyper.MaximumLikelihood))),
+				Hyper:         hyper.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out (heldout), or those of type-II maximum likelihood (ml)", "integrate with full covariance up to 2,000 weights beside those of the levels of a large category; heldout above, for classes and counts; else mode").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.Heldout), string(hyper.MaximumLikelihood))),
 				Diagnostics:   diagnosticDraws(a.Means("draws of the weights for the approximation check; 0 leaves it out", "200 to 1,000 by the number of rows").Int("diagnostics", -1, spec.Between(0, mostDraws))),
 				Checkpoint:    run.Checkpoint,
 				Seed:          run.Seed,

@@ -76,9 +76,13 @@ func TestSlopesByGroup(t *testing.T) {
 	if gap := variance(1) - variance(-1); !(math.Abs(gap/cross-1) < 0.25) {
 		t.Errorf("variances at 1 and at −1 differ by %v, want about %v", gap, cross)
 	}
-	_, err := fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1 + x | g)", Family: "studentt"})
-	if err == nil || !strings.Contains(err.Error(), "write || in the place of |") {
-		t.Errorf("another family: %v", err)
+	heavy := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1 + x | g)", Family: "studentt"}))(t)
+	if of := heavy.Members[0].Model.Prior.(prior.Normal).Correlations; len(of) != 1 || math.Abs(of[0].Values[0]-law.Correlations[0].Values[0]) > 0.15 {
+		t.Errorf("of another family that is nearly normal the correlation is %v, want about %v", of, law.Correlations)
+	}
+	_, err := fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x + (1 + x | g)", Family: "studentt", Engine: "svi"})
+	if err == nil || !strings.Contains(err.Error(), "svi(covariance=full)") {
+		t.Errorf("an engine without covariances: %v", err)
 	}
 }
 

@@ -45,6 +45,12 @@ func NewArrow(mean []float64, pattern *arrow.Pattern, values []float64, df float
 	return &Arrow{Mean: mean, Dense: pattern.Dense, Heads: pattern.Heads(), Cells: credence.Design{Dense: linop.NewDense(pattern.Cells.Rows, 0), Sparse: pattern.Cells}, Values: values, DF: df}
 }
 
+// SameCovariance reports whether another posterior has the same numbers in memory, so that the variances of f are the same.
+func (p *Arrow) SameCovariance(other credence.Posterior) bool {
+	q, ok := other.(*Arrow)
+	return ok && len(p.Values) > 0 && len(q.Values) == len(p.Values) && &q.Values[0] == &p.Values[0]
+}
+
 // pattern panics where Validate has something to say.
 func (p *Arrow) pattern() *arrow.Pattern {
 	if err := p.Validate(); err != nil {

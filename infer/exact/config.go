@@ -7,7 +7,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
-	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -127,12 +126,8 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.together, err = problem.TogetherOf("exact", model.Features, e.groups); err != nil {
 		return nil, err
 	}
-	for _, t := range e.together {
-		odds, err := special.Odds(t.K, t.Correlations)
-		if err != nil {
-			return nil, fmt.Errorf("exact: %s: %w", t.Name, err)
-		}
-		e.odds = append(e.odds, odds...)
+	if e.odds, err = problem.Odds("exact", e.together); err != nil {
+		return nil, err
 	}
 	if p, ok := model.Features.(credence.Proportioned); ok {
 		var apart credence.Features

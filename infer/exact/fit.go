@@ -198,10 +198,7 @@ func (e *Engine) member(s *stage, end *outcome) credence.Member {
 		law = end.settled.at.prior
 	}
 	problem.Spread(variances, e.groups, func(k int) float64 { return s.own(law[k]) })
-	var correlations []prior.Correlation
-	for i, of := range e.correlationsAt(end.settled.at.prior[len(e.groups):]) {
-		correlations = append(correlations, prior.Correlation{First: e.together[i].First, Values: of})
-	}
+	correlations, _ := problem.CorrelationsAt(e.together, end.settled.at.prior[len(e.groups):])
 	return credence.Member{
 		Model: credence.Model{
 			Features:   end.features,

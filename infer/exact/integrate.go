@@ -254,11 +254,7 @@ func (m *density) joint(axes *hyper.Axes) *credence.JointLaw {
 	if kept == nil {
 		return nil
 	}
-	for r, i := range kept {
-		for _, j := range kept[:r] {
-			law.Correlations = append(law.Correlations, axes.Covariance().At(i, j)/(axes.SD(i)*axes.SD(j)))
-		}
-	}
+	law.Correlations = axes.Correlations(kept)
 	return &law
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
@@ -67,9 +68,7 @@ func (p *levels) take(l gauss.Arrow) {
 	}
 	p.allocate()
 	p.solver = p.system.(*gauss.ArrowSolver)
-	if len(p.engine.together) > 0 {
-		p.together = newTogether(p)
-	}
+	p.together = problem.NewMixer(p.engine.together, p.pattern)
 }
 
 // bends has no formulas: the curvature is that of differences.
@@ -96,10 +95,8 @@ func (p *levels) moments(at *values, dst *hyper.Point) {
 
 // covariance turns A⁻¹ into the covariance of the weights.
 func (p *levels) covariance(inverse []float64) {
-	p.solver.Covariance(inverse)
-	if p.together != nil {
-		p.together.back(inverse)
-	}
+	p.solver.Scale(inverse)
+	p.together.Back(inverse)
 }
 
 func (p *levels) spread(linear []float64, scale float64, difference []float64) {

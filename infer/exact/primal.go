@@ -35,7 +35,9 @@ type primal struct {
 	s, q, m []float64 // √λ; S⁻¹m; m
 	traces  []float64 // diag A⁻¹
 	// together mixes columns that vary together by level; nil without.
-	together *together
+	together *problem.Mixer
+	mixed    []float64   // XᵀΦᵀWΦX
+	sums     [][]float64 // of its terms
 	// products returns what stores −ΦC/σ² of a block, at least of C's columns [first, end), all dense, once A⁻¹ is there; see backward.
 	products func(precision float64, dense, first, end int) func(phi *credence.Design, dst []float64)
 	kept     []credence.Design
@@ -148,16 +150,18 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 	gram := p.gram
 	copy(p.m, p.cross)
 	if p.together != nil {
-		gram = p.together.mix(at, p.m)
+		p.together.Take(p.s, at.prior[len(p.groups):])
+		gram = append(p.mixed[:0], p.gram...)
+		p.mixed = gram
+		p.together.Mix(gram)
+		p.together.Cross(p.m)
 	}
 	if err := p.system.Set(gram, precision, p.s); !p.factored(err, p.system.Jitter()) {
 		return math.NaN(), nil
 	}
 	kernel.Scale(precision, p.m)
 	p.system.Whiten(p.m, p.q, p.m)
-	if p.together != nil {
-		p.together.weights(p.m)
-	}
+	p.together.Weights(p.m)
 	penalty := 0.0 // mᵀΛ⁻¹m
 	for _, v := range p.q {
 		penalty += v * v
@@ -185,7 +189,11 @@ func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float
 		slope.weights[j] = p.traces[j] + p.q[j]*p.q[j] - 1
 	}
 	if p.together != nil {
-		p.together.slopes(slope.prior)
+		for _, sum := range p.sums {
+			clear(sum)
+		}
+		p.sums = p.together.Moments(p.sums, p.inverse, p.q)
+		p.together.Slopes(slope.prior, slope.prior[len(p.groups):], p.sums)
 	}
 	var residual float64
 	if slope.hyper != nil && p.tuned {

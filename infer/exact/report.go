@@ -8,7 +8,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
-	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -39,15 +38,8 @@ func (r *fit) hyper() []credence.Value {
 		list = append(list, credence.Value{Name: commonName, Value: r.own(first.settled.at.common)})
 	}
 	list = append(list, problem.Values(r.groups, func(k int) float64 { return r.own(first.settled.at.prior[k]) }, model.Features)...)
-	for i, correlations := range r.correlationsAt(first.settled.at.prior[len(r.groups):]) {
-		t := &r.Engine.together[i]
-		for row := range t.K {
-			for c := range row {
-				list = append(list, credence.Value{Name: t.PairName(row, c), Value: correlations[special.Pairs(row)+c]})
-			}
-		}
-	}
-	return list
+	_, correlations := problem.CorrelationsAt(r.Engine.together, first.settled.at.prior[len(r.groups):])
+	return append(list, correlations...)
 }
 
 // setPriors lists the scales of the hyper-parameters' priors and the posterior standard deviations of

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
@@ -70,8 +71,9 @@ func TestTogetherAgainstDenseAlgebra(t *testing.T) {
 						p.Set(j, j, at.prior[k])
 					}
 				}
-				for i, correlations := range e.correlationsAt(at.prior[len(e.groups):]) {
-					term := e.together[i]
+				members, _ := problem.CorrelationsAt(e.together, at.prior[len(e.groups):])
+				for i, term := range e.together {
+					correlations := members[i].Values
 					for r := range term.K {
 						for c := range r {
 							v := correlations[special.Pairs(r)+c] * math.Sqrt(at.prior[term.Group+r]*at.prior[term.Group+c])

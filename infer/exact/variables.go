@@ -302,3 +302,24 @@ func (e *Engine) begin(ctx context.Context, f form, current *point, references, 
 	}
 	return nil
 }
+
+// correlations returns the variables of correlations that are learned.
+func (e *Engine) correlations() (list []variable) {
+	place := len(e.groups)
+	for _, t := range e.together {
+		for r := range t.K {
+			for c := range r {
+				i := place
+				if place++; !t.Learned {
+					continue
+				}
+				list = append(list, variable{
+					name: t.PairName(r, c), value: func(p *point) *float64 { return &p.prior[i] }, slope: func(s *slopes) float64 { return s.prior[i] },
+					lower: -problem.LongestOdds, upper: problem.LongestOdds, curvature: math.Max(1, float64(t.Levels)) / 4, group: -1, plain: true,
+					prior: e.priorOr(hyper.LKJ(t.K, c)), unit: 0.5,
+				})
+			}
+		}
+	}
+	return list
+}

@@ -46,7 +46,7 @@ func (g *Group) Step() int { return max(1, g.Stride) }
 func Groups(engine string, features credence.Features, p prior.Normal) ([]Group, error) {
 	for _, c := range credence.Covariances(features) {
 		if len(c.Columns) > 1 {
-			return nil, fmt.Errorf("%s: %s has %d columns that vary together by group, which engine exact takes, for the family gaussian: write || in the place of |, which leaves their correlations out", engine, features.Blocks()[c.Block].Name, len(c.Columns))
+			return nil, fmt.Errorf("%s: %s has %d columns that vary together by group, which engines exact and svi(covariance=full) take: write || in the place of |, which leaves their correlations out", engine, features.Blocks()[c.Block].Name, len(c.Columns))
 		}
 	}
 	return GroupsTogether(engine, features, p)

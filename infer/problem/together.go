@@ -2,9 +2,12 @@ package problem
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
 )
 
 // Together is a term such as (1 + x | g), of k columns whose weights vary together over the levels of a key: weight First + level·k + c is that
@@ -63,3 +66,34 @@ func columnsOf(g Group, c credence.Covariance) (list []Group) {
 	}
 	return list
 }
+
+// Odds returns those of the partial correlations of all terms one after the other, as the terms begin; engine stands before errors.
+func Odds(engine string, terms []Together) (odds []float64, err error) {
+	for _, t := range terms {
+		of, err := special.Odds(t.K, t.Correlations)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", engine, t.Name, err)
+		}
+		odds = append(odds, of...)
+	}
+	return odds, nil
+}
+
+// CorrelationsAt returns what members of a fit and its report say of the correlations of terms at odds that follow each other.
+func CorrelationsAt(terms []Together, odds []float64) (members []prior.Correlation, report []credence.Value) {
+	for i := range terms {
+		t := &terms[i]
+		n := special.Pairs(t.K)
+		of := special.Correlations(t.K, odds[:n])
+		members, odds = append(members, prior.Correlation{First: t.First, Values: of}), odds[n:]
+		for r := range t.K {
+			for c := range r {
+				report = append(report, credence.Value{Name: t.PairName(r, c), Value: of[special.Pairs(r)+c]})
+			}
+		}
+	}
+	return members, report
+}
+
+// LongestOdds bounds the logarithms of odds: partial correlations to ±.999.
+var LongestOdds = math.Log(1.999 / 0.001)

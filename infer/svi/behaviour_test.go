@@ -154,11 +154,11 @@ func TestWarmLevels(t *testing.T) {
 	got := fitted(t, model, e.config, data)
 	s := must.Value(r.Start(context.Background(), r.Rows(0), r.Rows(0)))(t)
 	n, at := newton.New(r.Problem), newton.Begin(s)
-	if _, _, err := n.Climb(context.Background(), r.Rows(0), at, newton.NewStatistics(r.Dims, 0), newton.Task{Tolerance: 1e-8, Iterations: 50}); err != nil {
+	if _, _, err := n.Climb(context.Background(), r.Rows(0), at, n.NewStatistics(0), newton.Task{Tolerance: 1e-8, Iterations: 50}); err != nil {
 		t.Fatal(err)
 	}
 	q := got.Members[0].Posterior.(*posterior.Full)
-	direct := n.Posterior(at)
+	direct := n.Posterior(at).(*posterior.Full)
 	for j, m := range direct.Mean {
 		sd := math.Sqrt(kernel.Dot(direct.Factor[j*5:j*5+5], direct.Factor[j*5:j*5+5]))
 		closeTo(t, "mean in posterior SDs", q.Mean[j]/sd, m/sd, 1e-5)

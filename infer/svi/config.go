@@ -16,13 +16,11 @@ import (
 type Covariance string
 
 // The covariances. Diagonal is the form of the revrand report, with any number
-// of components; Full is one component with all correlations. OfLevels is one component whose means and prior variances are those of
-// independent weights, with the covariance that the rows have at its mean: of one category's levels, which exclude each other, and up to 500
-// weights beside them it takes one pass more and as many numbers as both have in common; see [Levels].
+// of components; Full is one component with all correlations, of which levels of a category of many have those that rows ask for (package
+// internal/arrow).
 const (
 	Diagonal Covariance = "diagonal"
 	Full     Covariance = "full"
-	OfLevels Covariance = "levels"
 )
 
 // Approximation is how the posterior of the weights at given hyper-parameters is made normal.
@@ -62,7 +60,7 @@ const (
 // component with diagonal covariance, fitted to all rows by deterministic steps.
 // Any of Batch, Optimiser, Estimator, Samples, Rate and Epochs asks for minibatches.
 type Config struct {
-	// Covariance is "diagonal" (the default), "full" or "levels".
+	// Covariance is "diagonal" (the default) or "full".
 	Covariance Covariance `json:"covariance,omitempty"`
 	// Approximation is Variational (the default) or Laplace, which needs a full covariance and has it
 	// where none is stated. Its fits start from the variational one; the evidence that it has at the
@@ -138,7 +136,7 @@ func (c *Config) stochastic() bool {
 
 // independent says whether the posterior is one component of independent weights, fitted to all rows.
 func (c *Config) independent() bool {
-	return c.Covariance != Full && c.Covariance != OfLevels && c.Components <= 1 && !c.stochastic()
+	return c.Covariance != Full && c.Components <= 1 && !c.stochastic()
 }
 
 // name is that of the engine in reports and errors.
@@ -216,7 +214,7 @@ func (c Config) validate() error {
 		name, value string
 		from        []string
 	}{
-		{"covariance", string(c.Covariance), []string{string(Diagonal), string(Full), string(OfLevels)}},
+		{"covariance", string(c.Covariance), []string{string(Diagonal), string(Full)}},
 		{"approximation", string(c.Approximation), []string{string(Variational), string(Laplace)}},
 		{"estimator", string(c.Estimator), []string{string(Marginal), string(Sample)}},
 		{"optimiser", string(c.Optimiser), []string{string(Adam), string(AdaGrad), string(AdaDelta), string(Momentum), string(SGD)}},
@@ -243,7 +241,7 @@ func (c Config) validate() error {
 	if c.Hyper == hyper.Integrate && c.Covariance != Full {
 		return fmt.Errorf("hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode")
 	}
-	if c.Covariance == Full || c.Covariance == OfLevels {
+	if c.Covariance == Full {
 		if c.Components > 1 {
 			return fmt.Errorf("components=%d with covariance=%s: a mixture has diagonal components; leave one of the two out", c.Components, c.Covariance)
 		}

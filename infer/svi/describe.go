@@ -59,17 +59,27 @@ func (r *fit) bound(o *outcome, elbo float64) {
 // uncertainty reports the standard deviations of the logarithms of hyper-parameters.
 func (g *integration) uncertainty() {
 	r := g.fit
-	learned := g.newton.LearnedGroups()
+	learned := g.newton.LearnedPriors()
 	for i, k := range learned {
-		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + r.Groups[k].Name, Value: 2 * g.top.Axes.SD(i)})
+		sd := 2 * g.top.Axes.SD(i) // of the logarithm of a variance
+		if k >= len(r.Groups) {
+			sd /= 2
+		}
+		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: r.priorName(k), Value: sd})
 	}
+	r.report.HyperJoint = g.joint(learned)
 	if g.all != nil {
 		for _, law := range g.all.Marginals {
-			l := credence.Law{Name: priorVariance + r.Groups[learned[law.Coordinate]].Name, LogDensity: law.LogDensity}
+			k := learned[law.Coordinate]
+			l := credence.Law{Name: r.priorName(k), LogDensity: law.LogDensity}
 			for _, u := range law.At {
 				l.At = append(l.At, math.Exp(2*u))
 			}
-			r.report.HyperLaws = append(r.report.HyperLaws, l)
+			if k >= len(r.Groups) {
+				r.report.HyperJoint.Odds = append(r.report.HyperJoint.Odds, l)
+			} else {
+				r.report.HyperLaws = append(r.report.HyperLaws, l)
+			}
 		}
 	}
 	if r.Priors.Common != nil {
@@ -78,6 +88,31 @@ func (g *integration) uncertainty() {
 	for i, name := range g.mode.Family.Learned() {
 		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: name, Value: g.top.Axes.SD(len(learned)+i) * g.mode.Family.LogFactor(i)})
 	}
+}
+
+// priorName names the prior variance of a group, or the correlation whose odds stand behind them.
+func (r *fit) priorName(k int) string {
+	if k < len(r.Groups) {
+		return priorVariance + r.Groups[k].Name
+	}
+	_, correlations := base.CorrelationsAt(r.Together, r.Odds)
+	return correlations[k-len(r.Groups)].Name
+}
+
+// joint is how the coordinates of terms of several columns correlate under N(θ̂, H⁻¹); nil where there are none.
+func (g *integration) joint(learned []int) *credence.JointLaw {
+	var law credence.JointLaw
+	var kept []int
+	for i, k := range learned {
+		if k >= len(g.Groups) || g.Groups[k].Stride > 0 {
+			law.Names, kept = append(law.Names, g.priorName(k)), append(kept, i)
+		}
+	}
+	if kept == nil {
+		return nil
+	}
+	law.Correlations = g.top.Axes.Correlations(kept)
+	return &law
 }
 
 // warnVanished tells of blocks whose prior variance went to nothing: their weights are certain to be 0.

@@ -26,6 +26,10 @@
 // With fewer rows than half the weights, a full covariance is that of as many weights as rows, in n²d operations and n·d numbers:
 // what no row says keeps its prior. Hyper-parameters are then integrated over while rows are up to problem.FullWeights.
 //
+// Where more than 256 sparse columns go by the levels of categories, or some vary together by level (problem.Rest of infer), newton's matrices have the numbers of an
+// arrow alone (package internal/arrow): levels are eliminated one after the other, columns that vary together through problem.Mixer, and limits on weights are about those beside
+// the levels of the largest category. Rows are then not packed, sums over rows of a Gaussian family are made at every pass, and draws judge up to 20,000 weights.
+//
 // Otherwise none holds n×d: rows are streamed, and kept only up to 128 MB. Rows that are equal are one before there are features
 // (problem.Merge of infer), and kept sparse rows are packed for newton: equal
 // ones are one with their weight, and sorted ones share what is made of their first entries.

@@ -26,6 +26,8 @@ type Engine struct {
 	likelihood Likelihood
 	prior      prior.Normal
 	groups     []base.Group
+	together   []base.Together // columns that vary together by level
+	odds       []float64       // of their partial correlations, where they begin
 	config     Config
 	// startsStated says that the number of starts is, hyperStated what is done about hyper-parameters.
 	startsStated, hyperStated bool
@@ -63,9 +65,13 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if d := model.Features.Weights(); cfg.PolishRows == 0 && curves(model.Features) {
 		e.config.PolishRows = max(e.config.PolishRows, int(curveOperations/(float64(d)*float64(d))))
 	}
-	switch weights := model.Features.Weights(); {
+	weights, beside := model.Features.Weights(), ""
+	if rest, levels := base.Rest(model.Features, e.prior); levels && cfg.Covariance == Full {
+		weights, beside = rest, " beside the levels of the largest category"
+	}
+	switch {
 	case cfg.Hyper == hyper.Integrate && weights > base.FullWeights:
-		return nil, fmt.Errorf("%s: hyper=integrate takes up to %d weights, and the model has %d: state hyper=mode, or use fewer columns", name, base.FullWeights, weights)
+		return nil, fmt.Errorf("%s: hyper=integrate takes up to %d weights, and the model has %d%s: state hyper=mode, or use fewer columns", name, base.FullWeights, weights, beside)
 	case cfg.Hyper == "" && cfg.Covariance == Full && weights <= base.FullWeights:
 		e.config.Hyper = hyper.Integrate
 	case cfg.Hyper == "" && e.config.independent() && HeldOut(model):
@@ -77,10 +83,17 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	case cfg.Hyper == "":
 		e.config.Hyper = hyper.Mode
 	}
-	if _, _, ok := Levels(model.Features); cfg.Covariance == OfLevels && !ok {
-		return nil, fmt.Errorf("%s: covariance=levels is for a category and at most %d other weights: leave it out", name, mostBeside)
+	groups := base.Groups
+	if cfg.Covariance == Full {
+		groups = base.GroupsTogether
 	}
-	if e.groups, err = base.Groups(name, model.Features, e.prior); err != nil {
+	if e.groups, err = groups(name, model.Features, e.prior); err != nil {
+		return nil, err
+	}
+	if e.together, err = base.TogetherOf(name, model.Features, e.groups); err != nil {
+		return nil, err
+	}
+	if e.odds, err = base.Odds(name, e.together); err != nil {
 		return nil, err
 	}
 	if len(e.groups) == 0 {

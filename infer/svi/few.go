@@ -60,7 +60,7 @@ func (r *fit) reduce(ctx context.Context, free bool) error {
 	n, d := r.Data.Total(), r.Dims
 	_, learned := base.LearnedHypers(r.Features)
 	replaced, weights := byRows(r.Groups, n)
-	if r.config.Covariance != Full || len(learned) > 0 || fewShare*weights > d {
+	if r.config.Covariance != Full || r.Pattern != nil || len(learned) > 0 || fewShare*weights > d {
 		return nil
 	}
 	ws := r.Workspace

@@ -10,6 +10,7 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/infer/svi/tune"
+	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
@@ -55,6 +56,9 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	defer r.Workspace.Pool().Hold()()
 	r.report = r.Data.Report()
 	r.report.Rows = data.Rows()
+	if err := r.findLevels(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.reduce(ctx, !e.hyperStated); err != nil {
 		return nil, err
 	}
@@ -119,8 +123,36 @@ func (e *Engine) newFit(data credence.Data) (*fit, error) {
 		Engine:    e.config.name(),
 		Workspace: credence.NewWorkspace(e.config.Threads), Data: rows, Features: e.model.Features,
 		Likelihood: e.likelihood, Prior: e.prior, Groups: slices.Clone(e.groups), Dims: e.model.Features.Weights(), Hyper: e.config.Hyper,
+		Together: e.together, Odds: e.odds,
 	}}, nil
 }
+
+// findLevels looks which levels and columns rows have together, where weights of levels are eliminated.
+func (r *fit) findLevels(ctx context.Context) (err error) {
+	rest, levels := base.Rest(r.Features, r.Prior)
+	if r.config.Covariance != Full || !levels || r.Data.Total() < rest && len(r.Together) == 0 {
+		return nil
+	}
+	finder := arrow.NewFinder(r.Features)
+	if !finder.Known() {
+		if err := r.Rows(0).Each(ctx, func(b *problem.Block) { finder.Add(b.Phi) }); err != nil {
+			return err
+		}
+	}
+	r.Pattern, err = finder.Pattern()
+	return err
+}
+
+// size is the number of weights that cost what those of dense columns do: levels that are eliminated cost about as much as a few.
+func (r *fit) size() float64 {
+	if r.Pattern != nil {
+		return float64(r.Pattern.Rest() + levelsLike)
+	}
+	return float64(r.Dims)
+}
+
+// levelsLike is how many dense columns the levels of a row cost as much as.
+const levelsLike = 10
 
 // learnHypers learns the features' hyper-parameters on some of the rows, or takes them from a
 // checkpoint.
@@ -133,7 +165,7 @@ func (r *fit) learnHypers(ctx context.Context, saved *document) error {
 		r.redraw = saved.Redraw
 		tunable = tune.Redrawn(tunable, r.config.Seed, saved.Redraw).(credence.Tunable)
 		r.Features = tunable.WithHyper(saved.Hyper)
-	case r.Dims > tune.MaxWeights:
+	case r.size() > tune.MaxWeights:
 		return nil
 	default:
 		var err error
@@ -150,7 +182,7 @@ func (r *fit) learnHypers(ctx context.Context, saved *document) error {
 		r.Features = r.tuned.Features.(credence.Tunable).WithHyper(base.HyperValues(r.tuned.Features))
 	}
 	rows := r.Data.Total()
-	if r.Dims > tune.MaxWeights || rows < 2*r.config.ScreenRows {
+	if r.size() > tune.MaxWeights || rows < 2*r.config.ScreenRows {
 		return nil
 	}
 	if count := r.Rows(r.config.PolishRows).Count(); count < rows {
@@ -165,7 +197,7 @@ const freeOperations = 1e8
 
 // operations is about the number of operations of a pass with full covariance.
 func (r *fit) operations() float64 {
-	return float64(r.Data.Total()) * float64(r.Dims) * float64(r.Dims)
+	return float64(r.Data.Total()) * r.size() * r.size()
 }
 
 func (r *fit) tolerance() float64 {
@@ -214,6 +246,8 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 		features, groups = r.few.features, r.few.groups
 	}
 	r.report.Hyper = append(r.report.Hyper, base.Values(groups, variance, features)...)
+	correlations, told := base.CorrelationsAt(r.Together, o.priors[len(groups):])
+	r.report.Hyper = append(r.report.Hyper, told...)
 	if r.averaged != nil {
 		best := r.averaged[0]
 		r.report.Averaged = r.averaged
@@ -241,7 +275,7 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 			Model: credence.Model{
 				Features:   features,
 				Likelihood: m.family.Likelihood,
-				Prior:      prior.Normal{Variance: r.Prior.Variance, ARD: r.Prior.ARD, Variances: variances},
+				Prior:      prior.Normal{Variance: r.Prior.Variance, ARD: r.Prior.ARD, Variances: variances, Correlations: correlations},
 			},
 			Posterior: m.posterior, Weight: m.weight,
 		})

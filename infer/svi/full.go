@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/infer/svi/tune"
 	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -29,14 +30,14 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 		return nil, err
 	}
 	r.start = s
-	if saved != nil && !saved.Newton.Fits(r.Dims, len(r.Groups), s.Family.Count()) {
+	n, at := newton.New(r.Problem), newton.Begin(s)
+	if saved != nil && !n.Fits(saved.Newton, s.Family.Count()) {
 		return nil, r.otherState()
 	}
-	if _, gaussian := r.Likelihood.(likelihood.Gaussian); !gaussian { // whose rows are added up once
+	if _, gaussian := r.Likelihood.(likelihood.Gaussian); !gaussian && r.Pattern == nil { // rows of the first are added up once
 		whole.Pack()
 	}
-	n, at := newton.New(r.Problem), newton.Begin(s)
-	stats := newton.NewStatistics(r.Dims, s.Family.Count())
+	stats := n.NewStatistics(s.Family.Count())
 	levels := r.levels()
 	if r.tuned != nil && len(levels) == 1 {
 		n.GoOn(at, r.tuned.At, r.tuned.Scale)
@@ -89,7 +90,9 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	o := &outcome{posterior: n.Posterior(at), priors: at.Prior, family: at.Family, targets: n.Targets, separated: stats.Separated}
 	r.bound(o, bound)
 	r.check(o, s.Zero)
-	if draws := r.drawCount(min(r.Data.Total(), partRows)); draws > 0 {
+	if draws := r.drawCount(min(r.Data.Total(), partRows)); draws > 0 && r.Dims > mostDrawn {
+		r.report.Remarks = append(r.report.Remarks, fmt.Sprintf("the approximation check was not made: it is for up to %d weights, and the model has %d", mostDrawn, r.Dims))
+	} else if draws > 0 {
 		logs, err := n.LogWeights(ctx, whole, at, stats, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws)
 		if err != nil {
 			return nil, err
@@ -119,6 +122,9 @@ const cheapOperations = 1e6
 // factor: a block that is weak from one side may be strong from the other.
 const farStart = 7.39
 
+// mostDrawn is the largest number of weights of which draws are taken to judge a posterior.
+const mostDrawn = 20_000
+
 // tryOthers returns the point from which to go on: of the climbs on the first rows from several prior
 // variances, that with the highest bound. Where columns are of different sizes one starts at the prior
 // variances by the largest columns, since from either side a climb may never find what the other
@@ -129,7 +135,7 @@ func (r *fit) tryOthers(ctx context.Context, n *newton.Newton, first *problem.Ro
 		if at.Prior[k] != reference.Wide { // a stated guess
 			continue
 		}
-		if reference.Narrow < reference.Wide {
+		if k < len(n.Groups) && reference.Narrow < reference.Wide {
 			narrow.Prior[k], mixed = reference.Narrow, true
 		}
 		if r.Priors != nil && r.Priors.Common == nil && n.Groups[k].Learned && r.operations() < cheapOperations {
@@ -200,18 +206,9 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	}
 	x := state.Best
 	q.Fix(x)
-	var whole *levels
-	if r.config.Covariance == OfLevels {
-		if whole, x, err = r.withLevels(ctx, q, s, options, state); err != nil {
-			return nil, err
-		}
-	}
 	elbo, standardError, lower, err := q.ELBO(ctx, x, credence.Rand(r.config.Seed, credence.SVIEntropy, 0))
 	if err != nil {
 		return nil, err
-	}
-	if whole != nil {
-		whole.release()
 	}
 	r.report.ELBOBound = &lower
 	if q.Components > 1 {
@@ -224,11 +221,6 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	o := &outcome{posterior: q.Posterior(x), priors: slices.Clone(q.Prior), family: q.Family, targets: q.Targets, separated: q.Separated}
 	r.bound(o, elbo)
 	r.check(o, s.Zero)
-	if whole != nil {
-		mean, _ := q.Component(x, 0)
-		o.posterior = whole.posterior(mean)
-		return r.finish(o), nil
-	}
 	if r.averaged != nil { // by predictions, which no check of the spread of weights has a say in
 		options.Save = nil
 		if err := r.mix(ctx, o, mixture.New(q, s, options), x); err != nil {
@@ -277,7 +269,7 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) 
 		return nil, nil
 	}
 	n := newton.New(r.Problem)
-	stats := newton.NewStatistics(d, q.Family.Count())
+	stats := n.NewStatistics(q.Family.Count())
 	psi, m := q.Moments(x)
 	factor := make([]float64, d*d)
 	for j, v := range psi {
@@ -289,7 +281,7 @@ func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) 
 		}
 		in.Centre(m, m)
 	}
-	if err := n.Pass(ctx, r.All(), stats, m, factor, q.Family); err != nil {
+	if err := n.Pass(ctx, r.All(), stats, m, gauss.Root(factor), q.Family); err != nil {
 		return nil, err
 	}
 	at := &newton.Point{Mean: m, Prior: q.Prior, Sites: stats.Curvature, Family: q.Family}

@@ -320,3 +320,13 @@ func (r *fit) widen(q *mixture.Bound, x, from, to []float64) {
 		}
 	}
 }
+
+// ofLevels is the number of weights that belong to levels of keys.
+func ofLevels(features credence.Features) (weights int) {
+	if f, ok := features.(credence.Keyed); ok {
+		for _, run := range f.LevelRuns() {
+			weights += run.Levels * run.Columns
+		}
+	}
+	return weights
+}

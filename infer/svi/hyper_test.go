@@ -268,7 +268,7 @@ func TestSlopesAtTheta(t *testing.T) {
 		rows := r.Rows(0)
 		s := must.Value(r.Start(ctx, rows, rows))(t)
 		n, at := newton.New(r.Problem), newton.Begin(s)
-		stats := newton.NewStatistics(r.Dims, s.Family.Count())
+		stats := n.NewStatistics(s.Family.Count())
 		task := r.task("climb", 1e-7)
 		task.Iterations = 1000
 		if _, _, err := n.Climb(ctx, rows, at, stats, task); err != nil {

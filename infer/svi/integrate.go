@@ -145,7 +145,7 @@ func (g *integration) moveTo(at *hyper.Evaluation) {
 	}
 	g.theta, g.mode = at.Theta, mode
 	if g.modeStats == nil {
-		g.modeStats = newton.NewStatistics(g.Dims, mode.Family.Count())
+		g.modeStats = g.newton.NewStatistics(mode.Family.Count())
 	}
 	g.stats, g.modeStats = g.modeStats, g.stats
 }
@@ -177,7 +177,7 @@ func (g *integration) Evaluate(ctx context.Context, from *hyper.Evaluation, thet
 		if err := do(k, e); err != nil {
 			return err
 		}
-		if differences && k%2 == 1 && len(g.theta)*g.Dims*g.Dims <= mostMoves {
+		if differences && k%2 == 1 && len(g.theta)*g.newton.Layout.Len() <= mostMoves {
 			m := move{above.Sites, above.Shift, above.Missed / slopeStep}
 			for _, part := range [][2][]float64{{m.sites, at.Sites}, {m.shift, at.Shift}} {
 				kernel.Axpy(-1, part[1], part[0])
@@ -284,10 +284,13 @@ func (g *integration) rules() hyper.Rules {
 	}
 	rules := hyper.Rules{
 		Weights: g.Dims, Steps: modeSteps, Width: slopeStep, Near: nearMode, Enough: enough, Polish: !g.quadratic,
-		Climb: g.climb, Spread: hyper.Upper(g.Dims), Tell: g.tell,
+		Climb: g.climb, Tell: g.tell,
+		Spread: func(linear []float64, scale float64, difference []float64) {
+			g.newton.Layout.AddOuter(linear, scale, difference[:g.Dims])
+		},
 	}
-	for i, k := range g.newton.LearnedGroups() { // the law of few groups is far from log-normal
-		if g.Groups[k].Covaried {
+	for i, k := range g.newton.LearnedPriors() { // the law of few groups is far from log-normal
+		if k >= len(g.Groups) || g.Groups[k].Covaried {
 			rules.Marginals = append(rules.Marginals, i)
 		}
 	}
@@ -320,7 +323,8 @@ func (g *integration) climb(ctx context.Context, mode *hyper.Evaluation, theta [
 // noise as a weight more; then the covariance and the noise variance.
 func (g *integration) point(at *newton.Given) hyper.Point {
 	d := g.Dims
-	linear := make([]float64, d*d, d*d+1+len(g.theta))
+	size := g.newton.Layout.Len()
+	linear := make([]float64, size, size+1+len(g.theta))
 	g.newton.Centred(linear)
 	mean, variance := append(make([]float64, 0, d+1), at.Mean...), append(make([]float64, 0, d+1), at.Psi...)
 	if noise, ok := at.Family.Likelihood.(likelihood.Gaussian); ok {

@@ -19,18 +19,26 @@ import (
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/posterior"
 )
 
 // integrated is an integration that has run.
 func integrated(t *testing.T, model credence.Model, data credence.Data) *integration {
 	t.Helper()
+	return integratedBy(t, model, Config{Covariance: Full, Hyper: hyper.Integrate}, data)
+}
+
+// integratedBy is integrated with a config.
+func integratedBy(t *testing.T, model credence.Model, cfg Config, data credence.Data) *integration {
+	t.Helper()
 	ctx := context.Background()
-	r := newFit(t, model, Config{Covariance: Full, Hyper: hyper.Integrate}, data)
+	r := newFit(t, model, cfg, data)
+	must.Succeed(t, r.findLevels(ctx))
 	rows := r.Rows(0)
 	s := must.Value(r.Start(ctx, rows, rows))(t)
 	r.start = s
 	n, at := newton.New(r.Problem), newton.Begin(s)
-	stats := newton.NewStatistics(r.Dims, s.Family.Count())
+	stats := n.NewStatistics(s.Family.Count())
 	if _, _, err := n.Climb(ctx, rows, at, stats, r.task("climb", 1e-4)); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +154,7 @@ func TestAgainstFullBayes(t *testing.T) {
 		weights := make([][]float64, d)
 		drawTheta(g, thetas, func(theta []float64, density float64) {
 			at := must.Value(g.at(context.Background(), theta, 1e-4))(t)
-			q := g.newton.Posterior(at.Point)
+			q := g.newton.Posterior(at.Point).(*posterior.Full)
 			density -= g.Priors.DensityAt(at.Prior, at.Free, 0)
 			z, w := make([]float64, d), make([]float64, d)
 			for range each {

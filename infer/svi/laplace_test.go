@@ -128,7 +128,7 @@ func TestLaplaceSlopes(t *testing.T) {
 		s, err := r.Start(ctx, rows, rows)
 		must.Succeed(t, err)
 		n, at := newton.New(r.Problem), newton.Begin(s)
-		stats := newton.NewStatistics(r.Dims, s.Family.Count())
+		stats := n.NewStatistics(s.Family.Count())
 		if _, _, err := n.Climb(ctx, rows, at, stats, r.task("climb", 1e-3)); err != nil {
 			t.Fatal(err)
 		}

@@ -24,14 +24,14 @@ type member struct {
 	weight    float64   // 0: all are alike
 }
 
-// moments are those of the weights in centred coordinates: their mean and covariance (upper triangle), and degrees of
+// moments are those of the weights in centred coordinates: their mean and covariance (in the layout), and degrees of
 // freedom.
 func (g *integration) moments() (mean, covariance []float64, df float64) {
 	d := g.Dims
 	if g.all.Outcome == hyper.Summed {
 		df = hyper.MedianDF(g.all.Variance[:d], g.all.Fourth[:d])
 	}
-	return g.all.Mean[:d], g.all.Linear[:d*d], df
+	return g.all.Mean[:d], g.all.Linear[:g.newton.Layout.Len()], df
 }
 
 // likelihoodShares is the number of values that parameters of a likelihood take in the posterior.
@@ -48,7 +48,7 @@ const certain = 0.05
 func (g *integration) members() []member {
 	d, theta := g.Dims, g.all.Theta
 	mean, covariance, df := g.moments()
-	first := len(g.newton.LearnedGroups())
+	first := len(g.newton.LearnedPriors())
 	count := len(g.mode.Free)
 	noise, gaussian := g.mode.Family.Likelihood.(likelihood.Gaussian)
 	var direction []float64
@@ -59,7 +59,7 @@ func (g *integration) members() []member {
 	if length < certain {
 		family := g.mode.Family.At(theta[first : first+count])
 		if gaussian && count > 0 && g.all.Outcome == hyper.Summed {
-			value := g.all.Linear[d*d]
+			value := g.all.Linear[g.newton.Layout.Len()]
 			family = g.mode.Family.At([]float64{math.Log(value) / 2})
 			noise = family.Likelihood.(likelihood.Gaussian)
 			noise.PredictiveDF = hyper.DF(g.all.Variance[d], g.all.Fourth[d])
@@ -85,10 +85,9 @@ func (g *integration) members() []member {
 		kernel.Axpy(z*length, direction, free)
 		copy(moved, mean)
 		kernel.Axpy(z, shift, moved)
-		part := *shared
-		part.Mean = make([]float64, d)
-		g.Intercept.Weights(part.Mean, moved)
-		list = append(list, member{family: g.mode.Family.At(free), posterior: &part})
+		own := make([]float64, d)
+		g.Intercept.Weights(own, moved)
+		list = append(list, member{family: g.mode.Family.At(free), posterior: at(shared, own)})
 	}
 	return list
 }
@@ -96,7 +95,7 @@ func (g *integration) members() []member {
 // family returns the posterior of the parameters of the likelihood along the axes of the integration; nil without any, and of
 // the noise variance, for which a normal likelihood has a closed form.
 func (g *integration) family() *credence.FamilyPosterior {
-	first, count, d, p := len(g.newton.LearnedGroups()), len(g.mode.Free), g.Dims, len(g.theta)
+	first, count, d, p := len(g.newton.LearnedPriors()), len(g.mode.Free), g.Dims, len(g.theta)
 	if _, gaussian := g.mode.Family.Likelihood.(likelihood.Gaussian); gaussian || count == 0 {
 		return nil
 	}
@@ -143,7 +142,7 @@ func (g *integration) widths(root *mat.SymDense) []float64 {
 		if !group.Intercept {
 			square = g.start.Sizes[k] * g.start.Sizes[k] / float64(group.Count)
 		}
-		for j := group.First; j < group.End(); j++ {
+		for j := group.First; j < group.End(); j += group.Step() {
 			total += square * g.top.At.Variance[j]
 			for i := range p {
 				for a := range p {
@@ -195,9 +194,11 @@ func (g *integration) widest(first, count int) (direction []float64, length floa
 // leaves nine tenths of no variance.
 func (g *integration) without(covariance, shift []float64) []float64 {
 	const most = 0.9
-	d, share := g.Dims, 0.0
+	d, share, layout := g.Dims, 0.0, g.newton.Layout
 	u := append([]float64{}, covariance...)
-	if _, ok := g.Workspace.Pool().Cholesky(d, u, d); ok {
+	if g.Pattern != nil { // of C⁻¹ there is that of the mode, of which C has more
+		share = g.newton.Square(g.mode.Point, shift)
+	} else if _, ok := g.Workspace.Pool().Cholesky(d, u, d); ok {
 		x := append([]float64{}, shift...)
 		g.Workspace.Pool().TrsmLeft(true, d, 1, u, d, x, 1)
 		share = kernel.Dot(x, x) // shiftᵀ C⁻¹ shift
@@ -206,9 +207,7 @@ func (g *integration) without(covariance, shift []float64) []float64 {
 		kernel.Scale(math.Sqrt(most/share), shift)
 	}
 	left := append([]float64{}, covariance...)
-	for i, v := range shift {
-		kernel.Axpy(-v, shift[i:], left[i*d+i:(i+1)*d])
-	}
+	layout.AddOuter(left, -1, shift)
 	return left
 }
 
@@ -226,14 +225,36 @@ func quantiles(count int) []float64 {
 
 // posterior returns that of the weights for moments in centred coordinates. A covariance that sums
 // have left without being positive definite loses its negative part, which is said.
-func (g *integration) posterior(mean, covariance []float64, df float64) *posterior.Full {
-	d := g.Dims
-	factor, ok := gauss.Repair(g.Workspace.Pool(), d, covariance)
+func (g *integration) posterior(mean, covariance []float64, df float64) credence.Posterior {
+	d, leaf, own := g.Dims, covariance, make([]float64, g.Dims)
+	if g.Pattern != nil {
+		d = g.Pattern.Rest()
+		leaf = covariance[g.Pattern.Len()-d*d:]
+	}
+	factor, ok := gauss.Repair(g.Workspace.Pool(), d, leaf)
 	if !ok {
 		g.warn("the integration over hyper-parameters left a covariance with negative variances, which are set to nothing: state the prior variance, as in normal(variance=1), or compare with hyper=mode")
 	}
-	q := &posterior.Full{Mean: make([]float64, d), Factor: factor, DF: df}
-	g.Intercept.Weights(q.Mean, mean)
-	g.Intercept.WeightFactor(q.Factor)
-	return q
+	g.Intercept.Weights(own, mean)
+	if g.Pattern == nil {
+		g.Intercept.WeightFactor(factor)
+		return &posterior.Full{Mean: own, Factor: factor, DF: df}
+	}
+	if !ok {
+		gauss.Root(factor).Covariance(g.Workspace, leaf, d)
+	}
+	values := slices.Clone(covariance)
+	if g.Intercept != nil {
+		g.Pattern.Uncentre(values, g.Intercept.Columns)
+	}
+	return posterior.NewArrow(own, g.Pattern, values, df)
+}
+
+// at returns a posterior with another mean.
+func at(of credence.Posterior, mean []float64) credence.Posterior {
+	if full, ok := of.(*posterior.Full); ok {
+		return &posterior.Full{Mean: mean, Factor: full.Factor, DF: full.DF}
+	}
+	arrow := of.(*posterior.Arrow)
+	return &posterior.Arrow{Mean: mean, Dense: arrow.Dense, Heads: arrow.Heads, Cells: arrow.Cells, Values: arrow.Values, DF: arrow.DF}
 }

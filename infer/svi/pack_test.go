@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/newton"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -86,8 +87,8 @@ func TestPack(t *testing.T) {
 				}
 			}
 			sums := func(rows *problem.Rows) *newton.Statistics {
-				sums := newton.NewStatistics(d, at.Family.Count())
-				must.Succeed(t, n.Pass(ctx, rows, sums, at.Mean, factor, at.Family))
+				sums := n.NewStatistics(at.Family.Count())
+				must.Succeed(t, n.Pass(ctx, rows, sums, at.Mean, gauss.Root(factor), at.Family))
 				for i := range d { // the other triangle is scratch
 					clear(sums.Curvature[i*d : i*d+i])
 				}

@@ -87,8 +87,9 @@ func TestSeparatedInParts(t *testing.T) {
 		}
 		r := newFit(t, credence.Model{Features: plain{p: 1}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Covariance: Full}, m)
 		s := must.Value(r.Start(ctx, r.All(), r.All()))(t)
-		stats := newton.NewStatistics(1, 0)
-		must.Succeed(t, newton.New(r.Problem).Pass(ctx, r.All(), stats, []float64{1}, nil, s.Family))
+		n := newton.New(r.Problem)
+		stats := n.NewStatistics(0)
+		must.Succeed(t, n.Pass(ctx, r.All(), stats, []float64{1}, nil, s.Family))
 		if stats.Separated != (wrong < 0) {
 			t.Errorf("row %d on the wrong side: separated is %v", wrong, stats.Separated)
 		}

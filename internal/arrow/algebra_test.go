@@ -26,7 +26,7 @@ func TestUncentre(t *testing.T) {
 	}
 	covariance := make([]float64, o.p.Len())
 	o.factor.Inverse(covariance)
-	o.factor.Covariance(covariance)
+	o.factor.Scale(covariance)
 	o.p.Uncentre(covariance, means)
 	var half, want mat.Dense
 	half.Mul(to, o.covariance)
@@ -81,7 +81,7 @@ func TestVariancesOfSums(t *testing.T) {
 		ws := credence.NewWorkspace(1)
 		covariance := make([]float64, o.p.Len())
 		o.factor.Inverse(covariance)
-		o.factor.Covariance(covariance)
+		o.factor.Scale(covariance)
 		got, want := make([]float64, n), make([]float64, n)
 		o.p.RowVariances(ws, got, covariance, sums, func() []float64 { return o.p.Regression(ws, covariance) })
 		var half, all mat.Dense
@@ -184,7 +184,7 @@ func TestOuterAndTimesDense(t *testing.T) {
 
 		covariance, got := make([]float64, o.p.Len()), make([]float64, n*q)
 		o.factor.Inverse(covariance)
-		o.factor.Covariance(covariance)
+		o.factor.Scale(covariance)
 		o.p.TimesDense(credence.NewWorkspace(2), got, -1.5, o.phi, covariance)
 		var product mat.Dense
 		product.Mul(o.rows, o.covariance.Slice(0, d, 0, q))

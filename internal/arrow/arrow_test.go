@@ -311,7 +311,7 @@ func TestArrowIsDenseAlgebra(t *testing.T) {
 			}
 			o.factor.Inverse(selected)
 			o.compare(t, "A⁻¹", selected, o.inverse)
-			o.factor.Covariance(selected)
+			o.factor.Scale(selected)
 			o.compare(t, "C", selected, o.covariance)
 
 			ws := credence.NewWorkspace(1)

@@ -303,6 +303,37 @@ func (f *Factor) LogDet() (sum float64) {
 
 // Whiten stores Cb in dst and S⁻¹Cb in white, both of which may be b.
 func (f *Factor) Whiten(dst, white, b []float64) {
+	f.eliminate(b)
+	f.substitute()
+	f.p.Give(white, f.x)
+	f.give(dst)
+}
+
+// Mul stores Cb in dst, and Fᵀb in half for an F with FFᵀ = C; both may be b.
+func (f *Factor) Mul(dst, half, b []float64) {
+	f.eliminate(b)
+	copy(half, f.x)
+	f.substitute()
+	f.give(dst)
+}
+
+// Draw stores a draw Fz of N(0, C), of standard normal numbers z.
+func (f *Factor) Draw(dst, z []float64) {
+	copy(f.x, z)
+	f.substitute()
+	f.give(dst)
+}
+
+// give stores Sx.
+func (f *Factor) give(dst []float64) {
+	for j, s := range f.deviations {
+		f.x[j] *= s
+	}
+	f.p.Give(dst, f.x)
+}
+
+// eliminate makes x U⁻ᵀSb, where UᵀU = A.
+func (f *Factor) eliminate(b []float64) {
 	p, x, q, size := f.p, f.x, f.p.Dense, f.p.Rest()
 	p.Take(x, b)
 	for j, s := range f.deviations {
@@ -321,8 +352,13 @@ func (f *Factor) Whiten(dst, white, b []float64) {
 			}
 		}
 	}
+	f.ws.Pool().TrsmLeft(true, size, 1, p.leafOf(f.a), max(1, size), x[p.leaf:], 1)
+}
+
+// substitute makes x U⁻¹x.
+func (f *Factor) substitute() {
+	p, x, q, size := f.p, f.x, f.p.Dense, f.p.Rest()
 	leaf := x[p.leaf:]
-	f.ws.Pool().TrsmLeft(true, size, 1, p.leafOf(f.a), max(1, size), leaf, 1)
 	f.ws.Pool().TrsmLeft(false, size, 1, p.leafOf(f.a), max(1, size), leaf, 1)
 	for t := len(p.heads) - 1; t >= 0; t-- {
 		at := &p.heads[t]
@@ -337,9 +373,4 @@ func (f *Factor) Whiten(dst, white, b []float64) {
 			backward(b.own, own, at.k, 1)
 		}
 	}
-	p.Give(white, x)
-	for j, s := range f.deviations {
-		x[j] *= s
-	}
-	p.Give(dst, x)
 }

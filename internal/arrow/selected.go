@@ -122,8 +122,8 @@ func (w *with) at(place int32) float64 {
 	return w.block.sparse[w.block.at(place, k)+w.column]
 }
 
-// Covariance turns an inverse that Inverse stored into C = S A⁻¹ S.
-func (f *Factor) Covariance(dst []float64) {
+// Scale turns an inverse that Inverse stored into C = S A⁻¹ S.
+func (f *Factor) Scale(dst []float64) {
 	p, q, size, s := f.p, f.p.Dense, f.p.Rest(), f.deviations
 	of := s[p.leaf:]
 	for t := range p.heads {

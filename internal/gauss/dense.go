@@ -55,6 +55,14 @@ func (l Dense) Mul(dst, h, x []float64) {
 	}
 }
 
+// AddOuter implements [Layout].
+func (l Dense) AddOuter(h []float64, scale float64, x []float64) {
+	d := l.Weights
+	for i, v := range x {
+		kernel.Axpy(scale*v, x[i:], h[i*d+i:(i+1)*d])
+	}
+}
+
 // Diagonal implements [Layout].
 func (l Dense) Diagonal(dst, h []float64) {
 	for j := range dst {
@@ -132,6 +140,8 @@ func (f *dense) Whiten(dst, white, b []float64) {
 }
 
 func (f *dense) Variances(dst []float64) { f.Root().Variances(f.ws, dst) }
+
+func (f *dense) Spread() Spread { return f.Root() }
 
 func (f *dense) Inverse(dst []float64) {
 	f.ws.Pool().CholeskyInverse(f.d, f.upper, max(1, f.d), dst, max(1, f.d))

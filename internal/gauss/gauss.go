@@ -39,6 +39,8 @@ type Values interface {
 	Centre(h, means []float64)
 	// Mul stores Hx.
 	Mul(dst, h, x []float64)
+	// AddOuter adds scale·xxᵀ, as far as the layout has it.
+	AddOuter(h []float64, scale float64, x []float64)
 	// Diagonal stores diag H.
 	Diagonal(dst, h []float64)
 	// Solver returns room for a matrix A.
@@ -64,17 +66,31 @@ type Solver interface {
 	LogDet() float64
 	// Inverse stores A⁻¹ as the layout has it, with both triangles where it is a square.
 	Inverse(dst []float64)
+	// Covariance stores C in the same way.
+	Covariance(dst []float64)
+	// Variances stores diag C.
+	Variances(dst []float64)
+	// Spread returns C. It is the solver's own, until the next Set.
+	Spread() Spread
 }
+
+// Spread is a covariance C = FFᵀ of the weights.
+type Spread interface {
+	// Mul stores Cx in dst, which may be x, and Fᵀx in half, which may not be.
+	Mul(ws *credence.Workspace, dst, half, x []float64)
+	// Draw stores Fz, a draw of N(0, C), and returns zᵀz.
+	Draw(dst []float64, rng *rand.Rand) (square float64)
+	// RowVariances stores φᵀCφ for every row φ.
+	RowVariances(ws *credence.Workspace, dst []float64, phi *credence.Design)
+}
+
+var _ Spread = Root(nil)
 
 // Factor is the form by weights where all of C is at hand.
 type Factor interface {
 	Solver
 	// Solve stores Cb in dst, which may be b.
 	Solve(dst, b []float64)
-	// Variances stores diag C.
-	Variances(dst []float64)
-	// Covariance stores C, both triangles.
-	Covariance(dst []float64)
 	// Trace returns tr HC, for a covariance that Covariance stored.
 	Trace(h, covariance []float64) float64
 	// Half turns the columns of x, one number a weight, into U⁻ᵀSx, where UᵀU = A: their squares are xᵀCx.

@@ -191,6 +191,16 @@ func (a *Axes) SD(j int) float64 { return math.Sqrt(a.covariance.At(j, j)) }
 // Covariance returns H⁻¹, p×p; nil for p = 0.
 func (a *Axes) Covariance() *mat.SymDense { return a.covariance }
 
+// Correlations returns those of some coordinates under N(θ̂, H⁻¹), by the rows of the lower triangle.
+func (a *Axes) Correlations(places []int) (list []float64) {
+	for r, i := range places {
+		for _, j := range places[:r] {
+			list = append(list, a.covariance.At(i, j)/(a.SD(i)*a.SD(j)))
+		}
+	}
+	return list
+}
+
 // Laplace is the log evidence by Laplace's approximation: ĝ + ½p log 2π − ½ log|H|.
 func (a *Axes) Laplace() float64 {
 	return a.LogDensity + (float64(len(a.Theta))*math.Log(2*math.Pi)-a.logDet)/2

@@ -36,7 +36,7 @@ func (n *Newton) LogWeights(ctx context.Context, whole *problem.Rows, at *Point,
 		kernel.Axpy(1, at.Mean, w)
 		n.Intercept.Weights(w, w)
 		return -(squares + at.logDet + float64(d)*math.Log(2*math.Pi)) / 2
-	}, func(w []float64) float64 { return n.LogPrior(w, at.Prior) })
+	}, func(w []float64) float64 { return n.LogPrior(n.levels.standard(w, at.Prior), at.Prior) })
 	for limit := pilotRows; ; {
 		rows := whole
 		if whole.Total() >= 2*max(limit, credence.BlockRows) {
@@ -69,15 +69,15 @@ func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, dra
 	terms := &n.whole.terms
 	mean := make([]float64, d)
 	n.Intercept.Weights(mean, at.Mean)
-	back := n.Intercept.WeightFactor(n.factor)
+	factor, back := n.ofWeights(n.factor)
 	planned := false
 	err := rows.Each(ctx, func(b *problem.Block) {
 		if !planned {
-			n.plan(b, n.factor)
+			n.plan(b, factor)
 			planned = true
 		}
 		logs, latent := draws.LogDensities(n.Workspace, at.Family.Likelihood, b.Phi, b.Batch)
-		n.latent(&n.whole, b, mean, n.factor, at.Family.Count())
+		n.latent(&n.whole, b, mean, factor, at.Family.Count())
 		terms.Expect(n.Workspace, b, at.Family, false)
 		for i := range b.Rows() {
 			g, beta, v := terms.DMean[i], -2*terms.DVariance[i], terms.Variance[i]

@@ -1,6 +1,7 @@
 package newton
 
 import (
+	"math"
 	"slices"
 
 	"github.com/credence-ml/credence/internal/kernel"
@@ -42,7 +43,7 @@ type mixture []natural // the latest first
 // keep takes in a point that a step leaves, in the memory of the one that it takes the place of.
 func (x *mixture) keep(p natural) {
 	var room natural
-	if last := Depth(len(p.shift)) - 1; len(*x) > last {
+	if last := Depth(int(math.Sqrt(float64(len(p.sites))))) - 1; len(*x) > last {
 		room, *x = (*x)[last], (*x)[:last]
 	}
 	p.sites, p.curvature = append(room.sites[:0], p.sites...), append(room.curvature[:0], p.curvature...)
@@ -71,9 +72,9 @@ func (x mixture) moved(p natural) mixture {
 func (n *Newton) mix(x mixture, sites, h []float64, p natural, at *Point, rho float64) {
 	d := n.Dims
 	gamma := n.shares(x, p, at)
-	n.Workspace.InRuns(d, func(from, until int) {
+	n.Workspace.InRuns(len(n.runs), func(from, until int) {
 		for i := from; i < until; i++ {
-			row := func(of []float64) []float64 { return of[i*d+i : (i+1)*d] }
+			row := n.runs[i].of
 			x.mix(row(sites), gamma, rho, row(p.sites), row(p.curvature), func(k int) (at, to []float64) { return row(x[k].sites), row(x[k].curvature) })
 		}
 	})
@@ -107,6 +108,7 @@ func (n *Newton) shares(x mixture, p natural, at *Point) []float64 {
 	if m == 0 {
 		return nil
 	}
+	metric := n.levels.metric(psi)
 	residual := func(p natural) []float64 { // u
 		u, difference := make([]float64, d), make([]float64, d)
 		n.Layout.Mul(u, p.sites, at.Mean)
@@ -121,37 +123,49 @@ func (n *Newton) shares(x mixture, p natural, at *Point) []float64 {
 		before[k] = residual(x[k])
 	}
 	width := m * (m + 1)
-	rows := make([]float64, d*width) // products of residuals, of each row of H and b, summed in their order
-	n.Workspace.InRuns(d, func(from, until int) {
-		room := make([]float64, (m+2)*(d-from))
+	rows := make([]float64, len(n.runs)*width) // products of residuals, of each run of H and b, summed in their order
+	n.Workspace.InRuns(len(n.runs), func(from, until int) {
+		room := make([]float64, (m+2)*n.runs[from].length())
 		for i := from; i < until; i++ {
-			length := d - i
+			run := n.runs[i]
+			length := run.length()
 			part := func(k int) []float64 { return room[k*length : (k+1)*length] }
 			residual, weighted, sum := part(m), part(m+1), rows[i*width:(i+1)*width]
-			copy(residual, p.curvature[i*d+i:(i+1)*d])
-			kernel.Axpy(-1, p.sites[i*d+i:(i+1)*d], residual)
+			copy(residual, run.of(p.curvature))
+			kernel.Axpy(-1, run.of(p.sites), residual)
 			for k := range m {
 				r := part(k)
 				copy(r, residual)
-				kernel.Axpy(-1, x[k].curvature[i*d+i:(i+1)*d], r)
-				kernel.Axpy(1, x[k].sites[i*d+i:(i+1)*d], r)
+				kernel.Axpy(-1, run.of(x[k].curvature), r)
+				kernel.Axpy(1, run.of(x[k].sites), r)
 			}
 			for k := range m {
-				for j, r := range part(k) {
-					weighted[j] = psi[i] * psi[i+j] * r
+				if metric != nil {
+					for j, v := range run.of(metric) {
+						weighted[j] = v * part(k)[j]
+					}
+				} else {
+					for j, r := range part(k) {
+						weighted[j] = psi[i] * psi[i+j] * r
+					}
+					weighted[0] /= 2
 				}
-				weighted[0] /= 2
-				rk := last[i] - before[k][i]
 				for l := range k + 1 {
-					sum[k*m+l] = kernel.Dot(weighted, part(l)) + psi[i]*rk*(last[i]-before[l][i])
+					sum[k*m+l] = kernel.Dot(weighted, part(l))
+					for j := run.first; j < run.last; j++ {
+						sum[k*m+l] += psi[j] * (last[j] - before[k][j]) * (last[j] - before[l][j])
+					}
 					sum[l*m+k] = sum[k*m+l]
 				}
-				sum[m*m+k] = kernel.Dot(weighted, residual) + psi[i]*rk*last[i]
+				sum[m*m+k] = kernel.Dot(weighted, residual)
+				for j := run.first; j < run.last; j++ {
+					sum[m*m+k] += psi[j] * (last[j] - before[k][j]) * last[j]
+				}
 			}
 		}
 	})
 	sum := rows[:width]
-	for i := 1; i < d; i++ {
+	for i := 1; i < len(n.runs); i++ {
 		kernel.Axpy(1, rows[i*width:(i+1)*width], sum)
 	}
 	gamma := slices.Clone(sum[m*m:])
@@ -165,10 +179,10 @@ func (n *Newton) shares(x mixture, p natural, at *Point) []float64 {
 func (n *Newton) Shift(at *Point) []float64 {
 	shift := make([]float64, n.Dims)
 	n.Layout.Mul(shift, at.Sites, at.Mean)
-	for k, g := range n.Groups {
-		for j := g.First; j < g.End(); j++ {
-			shift[j] += at.Mean[j] / at.Prior[k]
-		}
+	pull := make([]float64, n.Dims)
+	n.precision(pull, at.Mean, at.Prior)
+	for j, v := range pull {
+		shift[j] += v
 	}
 	return shift
 }

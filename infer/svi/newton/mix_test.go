@@ -173,7 +173,8 @@ func TestStateFits(t *testing.T) {
 		}
 		return &State{at: Point{Mean: make([]float64, 2), Sites: make([]float64, 4), Prior: make([]float64, 1)}, numbers: make([]float64, 2), mixed: mixture{p(), p(), {}}}
 	}
-	if !whole().Fits(2, 1, 0) {
+	n := New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: 2, Groups: make([]base.Group, 1)})
+	if !n.Fits(whole(), 0) {
 		t.Error("a state does not fit its own weights")
 	}
 	for name, damage := range map[string]func(s *State){
@@ -182,7 +183,7 @@ func TestStateFits(t *testing.T) {
 		"mixed curvature": func(s *State) { s.mixed[0].curvature = nil }, "mixed shift": func(s *State) { s.mixed[1].shift = nil }, "mixed pull": func(s *State) { s.mixed[1].pull = nil },
 	} {
 		s := whole()
-		if damage(s); s.Fits(2, 1, 0) {
+		if damage(s); n.Fits(s, 0) {
 			t.Errorf("%s: a damaged state fits", name)
 		}
 	}

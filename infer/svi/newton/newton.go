@@ -28,6 +28,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
@@ -56,10 +57,12 @@ type Newton struct {
 	upper     []float64 // d×d: V in a pass, where formed says so
 	formed    bool
 	dense     bool // a pass fills all columns of its blocks
-	Layout    gauss.Layout
-	system    gauss.Factor
-	factor    gauss.Root // F with FFᵀ = V of the last factorise
-	deviation []float64  // √λ of every weight
+	Layout    gauss.Values
+	system    gauss.Solver
+	factor    gauss.Spread // V of the last factorise
+	levels    *levels      // V where weights go by levels; nil for dense matrices
+	runs      []run
+	deviation []float64 // √λ of every weight
 	work      [4][]float64
 	packed    *Statistics     // of packed rows, by their columns
 	order     *problem.Packed // of the columns of lower
@@ -75,8 +78,11 @@ func New(p *problem.Problem) *Newton {
 	d := p.Dims
 	n := &Newton{Problem: p, deviation: make([]float64, d)}
 	n.whole.Workspace = p.Workspace
-	n.Layout = gauss.Dense{Weights: d} // sites of rows may be negative
-	n.system = n.Layout.Factor(p.Workspace)
+	if n.Layout = (gauss.Dense{Weights: d}); p.Pattern != nil { // sites of rows may be negative
+		n.Layout = gauss.Arrow{Pattern: p.Pattern}
+		n.levels = newLevels(n)
+	}
+	n.system, n.runs = n.Layout.Solver(p.Workspace), runsOf(n.Layout, d)
 	for i := range n.work {
 		n.work[i] = make([]float64, d)
 	}
@@ -103,7 +109,7 @@ type Task struct {
 // are then those there. It returns how it ended and the number of iterations. Where it ends because
 // no step raises the bound, though there is something to gain, n.PredictedGain says how much.
 func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *Statistics, task Task) (credence.Status, int, error) {
-	next, to := NewStatistics(n.Dims, len(at.Free)), &Point{}
+	next, to := n.NewStatistics(len(at.Free)), &Point{}
 	next.KeepSites(len(s.Beta))
 	state := &State{rho: 1}
 	if task.Resume != nil {
@@ -255,9 +261,10 @@ func (n *Newton) gained(to, at *Point, next, s *Statistics) float64 {
 // expansion has ½ tr HV less than the rows' own.
 func (n *Newton) joint(p *Point, s *Statistics) float64 {
 	sum := s.Value + s.Trace/2
+	mean := n.levels.standard(p.Mean, p.Prior)
 	for k, g := range n.Groups {
-		for j := g.First; j < g.End(); j++ {
-			sum -= p.Mean[j] * p.Mean[j] / p.Prior[k] / 2
+		for j := g.First; j < g.End(); j += g.Step() {
+			sum -= mean[j] * mean[j] / p.Prior[k] / 2
 		}
 	}
 	return sum
@@ -298,9 +305,13 @@ func (n *Newton) ended(state *State, at *Point, task Task) credence.Status {
 }
 
 // Posterior returns the posterior of the weights at the point that was placed last.
-func (n *Newton) Posterior(p *Point) *posterior.Full {
-	q := &posterior.Full{Mean: make([]float64, n.Dims), Factor: append([]float64{}, n.factor...)}
-	n.Intercept.Weights(q.Mean, p.Mean)
+func (n *Newton) Posterior(p *Point) credence.Posterior {
+	mean := make([]float64, n.Dims)
+	n.Intercept.Weights(mean, p.Mean)
+	if n.levels != nil {
+		return posterior.NewArrow(mean, n.Pattern, slices.Clone(n.levels.own()), 0)
+	}
+	q := &posterior.Full{Mean: mean, Factor: slices.Clone(n.factor.(gauss.Root))}
 	n.Intercept.WeightFactor(q.Factor)
 	return q
 }

@@ -36,7 +36,7 @@ const mostParts = 8
 const manyWeights = 512
 
 // passBlocks is pass in the order of the columns.
-func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, factor []float64, f *problem.Family) error {
+func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m []float64, factor gauss.Spread, f *problem.Family) error {
 	first, err := rows.Read(ctx, 0, &n.whole.Room)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, 
 	sums, targets, errs := []*Statistics{s}, make([]base.Moments, parts), make([]error, parts)
 	for k := 1; k < parts; k++ {
 		if len(n.parts) < k {
-			n.parts = append(n.parts, NewStatistics(n.Dims, len(s.Slope)))
+			n.parts = append(n.parts, n.NewStatistics(len(s.Slope)))
 		}
 		part := n.parts[k-1]
 		part.B, part.Beta = s.B, s.Beta
@@ -107,7 +107,10 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m, 
 
 // plan chooses by the first block how a pass takes the rows: as they are, with V for the variances of those that have few
 // entries, or with all columns dense.
-func (n *Newton) plan(b *problem.Block, factor []float64) {
+func (n *Newton) plan(b *problem.Block, factor gauss.Spread) {
+	if n.levels != nil {
+		return
+	}
 	many := b.Lead == nil && problem.NearlyDense(b.Phi)
 	n.dense = many && b.Phi.Sparse.Cols > 0
 	n.formed = factor != nil && !many
@@ -116,14 +119,14 @@ func (n *Newton) plan(b *problem.Block, factor []float64) {
 	}
 	d := n.Dims
 	n.upper = problem.Grow(n.upper, d*d)
-	n.Workspace.Pool().Syrk(d, d, 1, factor, d, 0, n.upper, d)
+	n.Workspace.Pool().Syrk(d, d, 1, factor.(gauss.Root), d, 0, n.upper, d)
 	if b.Lead != nil {
 		n.order.TakeLower(n.lower, n.upper)
 	}
 }
 
 // addBlock adds the statistics of the rows of a block, of which the first is row first. It reports whether q is within reach.
-func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int, m, factor []float64, f *problem.Family) bool {
+func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int, m []float64, factor gauss.Spread, f *problem.Family) bool {
 	ws, terms, d, p := w.Workspace, &w.terms, n.Dims, f.Count()
 	b = n.latent(w, b, m, factor, p)
 	if !f.Expanded && !terms.WithinReach(b, f.Likelihood) {
@@ -178,7 +181,7 @@ func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, ter
 }
 
 // latent stores the means and variances of f in the worker's terms, and returns the block as the plan has it.
-func (n *Newton) latent(w *worker, b *problem.Block, m, factor []float64, parameters int) *problem.Block {
+func (n *Newton) latent(w *worker, b *problem.Block, m []float64, factor gauss.Spread, parameters int) *problem.Block {
 	if n.dense {
 		b = w.filled(b)
 	}
@@ -209,19 +212,19 @@ func (w *worker) filled(b *problem.Block) *problem.Block {
 }
 
 // variances stores φᵀFFᵀφ for the rows of a block.
-func (n *Newton) variances(w *worker, dst []float64, b *problem.Block, factor []float64) {
+func (n *Newton) variances(w *worker, dst []float64, b *problem.Block, factor gauss.Spread) {
 	switch {
 	case factor == nil:
 		clear(dst)
 	case !n.formed:
-		gauss.Root(factor).RowVariances(w.Workspace, dst, b.Phi)
+		factor.RowVariances(w.Workspace, dst, b.Phi)
 	case b.Lead != nil:
 		clear(dst)
 		w.Workspace.InRuns(len(dst), func(from, to int) { b.Phi.Sparse.LeadForms(dst, n.lower, b.Lead, from, to) })
 	default:
 		b.Phi.MulForms(w.Workspace, dst, n.upper)
 	}
-	if n.formed {
+	if n.formed || n.levels != nil {
 		for i, v := range dst {
 			dst[i] = math.Max(0, v) // but for rounding it is
 		}

@@ -8,19 +8,21 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/checkpoint"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
 // Point is a q and the values of everything else that is learned.
 type Point struct {
 	Mean   []float64 // m, in centred coordinates
-	Prior  []float64 // prior variance of each group
+	Prior  []float64 // prior variance of each group, then the odds of correlations
 	Free   []float64 // learned likelihood parameters, unconstrained
-	Sites  []float64 // H, d×d upper; nil means V = 0
+	Sites  []float64 // H, in the layout; nil means V = 0
 	Family *problem.Family
 	Bound  float64   // with the log density of the hyper-parameters, where they have priors
 	Psi    []float64 // diag V; nil before the first step
-	logDet float64   // log|V|
+	logDet float64   // log|V|, of standard weights: see levels
+	inner  inner
 }
 
 // Begin returns the point of starting values.
@@ -39,10 +41,8 @@ func (p *Point) Clone() *Point {
 // GoOn moves the point to where a climb on other rows came to; times is how many times theirs the
 // rows are, and the curvature with them.
 func (n *Newton) GoOn(at, from *Point, times float64) {
-	for k, g := range n.Groups {
-		if g.Learned {
-			at.Prior[k] = n.References[k].Bounded(from.Prior[k])
-		}
+	for _, k := range n.LearnedPriors() {
+		at.Prior[k] = n.References[k].Bounded(from.Prior[k])
 	}
 	at.Mean, at.Free, at.Family = slices.Clone(from.Mean), slices.Clone(from.Free), from.Family
 	at.Sites = slices.Clone(from.Sites)
@@ -53,8 +53,8 @@ func (n *Newton) GoOn(at, from *Point, times float64) {
 // without sites where those rows have told little of a weight, whose variance would be far too wide for all.
 func (n *Newton) Sampled(at *Point, times float64) {
 	for k, g := range n.Groups {
-		for _, v := range at.Psi[g.First:g.End()] {
-			if v > at.Prior[k]/2 {
+		for j := g.First; j < g.End(); j += g.Step() {
+			if at.Psi[j] > at.Prior[k]/2 {
 				at.Sites = nil
 				return
 			}
@@ -67,10 +67,13 @@ func (n *Newton) Sampled(at *Point, times float64) {
 // definite, and log|I + ΛH|.
 func (n *Newton) factorise(sites, prior []float64) (logDet float64, ok bool) {
 	base.Spread(n.deviation, n.Groups, func(k int) float64 { return math.Sqrt(prior[k]) })
-	if n.system.Set(sites, 1, n.deviation) != nil {
+	if n.system.Set(n.levels.mixed(sites, prior), 1, n.deviation) != nil {
 		return 0, false
 	}
-	n.factor, logDet = n.system.Root(), n.system.LogDet()
+	if n.factor, logDet = n.system.Spread(), n.system.LogDet(); n.levels != nil {
+		n.levels.form()
+		n.factor = n.levels
+	}
 	return logDet, problem.Finite(logDet)
 }
 
@@ -79,7 +82,7 @@ func (n *Newton) solve(dst, x []float64) { n.factor.Mul(n.Workspace, dst, n.work
 
 // Spread gives the point a V that its sites do not say, FFᵀ for an upper triangular F in centred coordinates.
 func (n *Newton) Spread(p *Point, factor []float64) {
-	n.factor = slices.Clone(factor)
+	n.factor = gauss.Root(slices.Clone(factor))
 	p.logDet = 0
 	for j := range n.Dims {
 		p.logDet += 2 * math.Log(math.Abs(factor[j*n.Dims+j]))
@@ -94,7 +97,7 @@ func (n *Newton) Place(p *Point) (logDet float64, ok bool) {
 		return 0, false
 	}
 	p.Psi = problem.Grow(p.Psi, n.Dims)
-	n.system.Variances(p.Psi)
+	p.inner = n.diagonal(p.Psi)
 	p.logDet = -logDet
 	for _, s := range n.deviation {
 		p.logDet += 2 * math.Log(s)
@@ -114,34 +117,45 @@ func (n *Newton) Normal(p *Point, h []float64) (evidence float64, ok bool) {
 	return (kernel.Dot(h, p.Mean) - logDet) / 2, true
 }
 
-// Covariance stores the covariance of the weights at the last point in dst, d×d.
+// Covariance stores the covariance of the weights at the last point in dst, in the layout.
 func (n *Newton) Covariance(dst []float64) {
-	defer n.Intercept.WeightFactor(n.factor)()
+	if n.levels != nil {
+		copy(dst, n.levels.own())
+		return
+	}
+	defer n.Intercept.WeightFactor(n.factor.(gauss.Root))()
 	n.Centred(dst)
 }
 
-// Centred stores V of the last point, in centred coordinates, in dst, d×d.
+// Centred stores V of the last point, in centred coordinates, in dst, in the layout.
 func (n *Newton) Centred(dst []float64) {
-	n.factor.Covariance(n.Workspace, dst, n.Dims)
+	if n.levels != nil {
+		copy(dst, n.levels.values)
+		return
+	}
+	n.factor.(gauss.Root).Covariance(n.Workspace, dst, n.Dims)
 }
 
 // PriorSlope returns the slope of the bound in the logarithm of the prior variance of group k, for a
 // mean and variances of the weights: (Σ (ψ + m²)/λ − 1)/2.
 func (n *Newton) PriorSlope(k int, prior float64, mean, psi []float64) float64 {
 	g, sum := n.Groups[k], 0.0
-	for j := g.First; j < g.End(); j++ {
+	for j := g.First; j < g.End(); j += g.Step() {
 		sum += (psi[j]+mean[j]*mean[j])/prior - 1
 	}
 	return sum / 2
 }
 
+// PriorSlopes returns the slopes in the logarithms of all prior variances and odds at a point.
+func (n *Newton) PriorSlopes(p *Point) []float64 { return n.slopes(p, nil) }
+
 // divergence is KL[q‖p(w)].
 func (n *Newton) divergence(p *Point) float64 {
-	sum := -float64(n.Dims) - p.logDet
+	sum, mean, psi := -float64(n.Dims)-p.logDet, n.levels.standard(p.Mean, p.Prior), p.standardPsi()
 	for k, g := range n.Groups {
 		squares := 0.0
-		for j := g.First; j < g.End(); j++ {
-			squares += p.Mean[j]*p.Mean[j] + p.Psi[j]
+		for j := g.First; j < g.End(); j += g.Step() {
+			squares += mean[j]*mean[j] + psi[j]
 		}
 		sum += squares/p.Prior[k] + float64(g.Count)*math.Log(p.Prior[k])
 	}
@@ -177,13 +191,14 @@ func (s *State) Vectors() checkpoint.Vectors {
 	return vectors
 }
 
-// Fits says whether a state that was read is one of so many weights, groups and parameters of a family.
-func (s *State) Fits(d, groups, parameters int) bool {
-	if len(s.at.Free) != parameters || s.about != nil && len(s.about) != d || len(s.at.Mean) != d || len(s.at.Sites) != d*d || len(s.at.Prior) != groups || len(s.numbers) != 2 {
+// Fits says whether a state that was read is one of this problem, with so many parameters of a family.
+func (n *Newton) Fits(s *State, parameters int) bool {
+	d, size, priors := n.Dims, n.Layout.Len(), len(n.Groups)+len(n.Odds)
+	if len(s.at.Free) != parameters || s.about != nil && len(s.about) != d || len(s.at.Mean) != d || len(s.at.Sites) != size || len(s.at.Prior) != priors || len(s.numbers) != 2 {
 		return false
 	}
 	return !slices.ContainsFunc(s.mixed, func(p natural) bool {
-		return p.sites != nil && (len(p.sites) != d*d || len(p.curvature) != d*d || len(p.shift) != d || len(p.pull) != d)
+		return p.sites != nil && (len(p.sites) != size || len(p.curvature) != size || len(p.shift) != d || len(p.pull) != d)
 	})
 }
 

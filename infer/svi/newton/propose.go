@@ -25,9 +25,8 @@ func (s *step) negligible(tolerance float64) bool {
 // safeguarded step moves prior variances only to their maximum at fixed q, so that a short enough one
 // cannot fail.
 func (n *Newton) propose(to, at *Point, s *Statistics, mixed mixture, rho float64, safeguarded bool, tolerance float64) (step, bool) {
-	d := n.Dims
 	var made step
-	to.Sites = problem.Grow(to.Sites, d*d)
+	to.Sites = problem.Grow(to.Sites, n.Layout.Len())
 	h := n.work[0] // b − H m
 	n.mix(mixed, to.Sites, h, n.natural(at, s), at, rho)
 	to.Mean = append(to.Mean[:0], at.Mean...)
@@ -43,28 +42,26 @@ func (n *Newton) propose(to, at *Point, s *Statistics, mixed mixture, rho float6
 	if _, ok := n.Place(to); !ok {
 		return made, false
 	}
-	pull := n.Priors.Slopes(at.Prior)
-	for k, g := range n.Groups {
-		if g.Learned && at.Psi != nil {
-			made.gain += math.Abs((n.PriorSlope(k, at.Prior[k], at.Mean, at.Psi) + pull[k]) * math.Log(to.Prior[k]/at.Prior[k]))
+	if pull := n.Priors.Slopes(at.Prior); at.Psi != nil {
+		slopes := n.PriorSlopes(at)
+		for _, k := range n.LearnedPriors() {
+			made.gain += math.Abs((slopes[k] + pull[k]) * math.Log(to.Prior[k]/at.Prior[k]))
 		}
 	}
 	residual := n.work[1]
-	for k, g := range n.Groups {
-		for j := g.First; j < g.End(); j++ {
-			residual[j] = h[j] - at.Mean[j]/to.Prior[k]
-		}
+	n.precision(residual, at.Mean, to.Prior)
+	for j, v := range h {
+		residual[j] = v - residual[j]
 	}
 	delta := n.work[2]
 	n.solve(delta, residual)
 	made.gain += n.stepParameters(to, at, s, residual, delta, rho, safeguarded)
 	product := n.work[0]
 	n.Layout.Mul(product, to.Sites, delta)
-	for k, g := range n.Groups {
-		for j := g.First; j < g.End(); j++ {
-			made.decrement += delta[j] * (product[j] + delta[j]/to.Prior[k])
-			to.Mean[j] += delta[j]
-		}
+	n.precision(residual, delta, to.Prior)
+	for j, v := range delta {
+		made.decrement += v * (product[j] + residual[j])
+		to.Mean[j] += v
 	}
 	made.widening = math.Inf(1)
 	if at.Psi != nil {
@@ -94,7 +91,7 @@ func (n *Newton) meanSquares(prior []float64, at *Point) {
 // learnPrior moves p.Prior to the maximum of log Z(Λ), and its log density, with H = p.Sites and
 // b = H p.Mean + h. It reports false where nothing can be factorised.
 func (n *Newton) learnPrior(p *Point, h []float64, tolerance float64) bool {
-	learned := n.LearnedGroups()
+	learned := n.LearnedPriors()
 	if len(learned) == 0 {
 		return true
 	}
@@ -107,15 +104,15 @@ func (n *Newton) learnPrior(p *Point, h []float64, tolerance float64) bool {
 		Lower: make([]float64, count), Upper: make([]float64, count), Curvature: make([]float64, count),
 		MaxIterations: 20, Patience: 1, Tolerance: math.Max(1e-13, tolerance*tolerance/10),
 	}
-	if d > 500 {
+	if d > 500 && n.levels == nil {
 		cfg.MaxIterations = 5 // an evaluation costs as much as a pass over d rows; the next step goes on
 	}
 	for i, k := range learned {
 		x[i] = math.Log(p.Prior[k])
-		cfg.Curvature[i] = float64(n.Groups[k].Count)/2 + 0.1
+		cfg.Curvature[i] = float64(n.CountOf(k))/2 + 0.1
 		cfg.Lower[i], cfg.Upper[i] = n.References[k].LogBounds(x[i])
 	}
-	mean, projected, psi := make([]float64, d), make([]float64, d), make([]float64, d)
+	at, projected := Point{Mean: make([]float64, d), Prior: p.Prior, Psi: make([]float64, d)}, make([]float64, d)
 	result, err := lbfgs.Minimise(x, func(x, gradient []float64) (float64, error) {
 		for i, k := range learned {
 			p.Prior[k] = math.Exp(x[i])
@@ -124,12 +121,12 @@ func (n *Newton) learnPrior(p *Point, h []float64, tolerance float64) bool {
 		if !ok {
 			return math.NaN(), nil
 		}
-		n.solve(mean, b)
+		n.solve(at.Mean, b)
 		copy(projected, n.work[3]) // Fᵀb
-		n.system.Variances(psi)
-		pull := n.Priors.Slopes(p.Prior)
+		at.inner = n.diagonal(at.Psi)
+		slopes, pull := n.PriorSlopes(&at), n.Priors.Slopes(p.Prior)
 		for i, k := range learned {
-			gradient[i] = -n.PriorSlope(k, p.Prior[k], mean, psi) - pull[k]
+			gradient[i] = -slopes[k] - pull[k]
 		}
 		return (logDet-kernel.Dot(projected, projected))/2 - n.Priors.Density(p.Prior, p.Free), nil
 	}, cfg)

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -22,7 +23,7 @@ type Statistics struct {
 	Value     float64
 	Trace     float64   // Σ βv = tr HV
 	Gradient  []float64 // d
-	Curvature []float64 // d×d, upper triangle
+	Curvature []float64 // in the layout: d×d, upper triangle
 	Slope     []float64 // P
 	Bend      []float64 // P×P
 	Cross     []float64 // P×d, Φᵀ ∂²e/∂mean∂parameter
@@ -33,10 +34,11 @@ type Statistics struct {
 	B, Beta []float64
 }
 
-// NewStatistics returns room for the statistics of d weights and so many learned parameters.
-func NewStatistics(d, parameters int) *Statistics {
+// NewStatistics returns room for statistics with so many learned parameters of the likelihood.
+func (n *Newton) NewStatistics(parameters int) *Statistics {
+	d := n.Dims
 	return &Statistics{
-		Gradient: make([]float64, d), Curvature: make([]float64, d*d),
+		Gradient: make([]float64, d), Curvature: make([]float64, n.Layout.Len()),
 		Slope: make([]float64, parameters), Bend: make([]float64, parameters*parameters),
 		Cross: make([]float64, parameters*d), Third: make([]float64, d),
 	}
@@ -63,20 +65,20 @@ func (s *Statistics) add(ws *credence.Workspace, other *Statistics) {
 	for _, part := range [][2][]float64{{other.Gradient, s.Gradient}, {other.Slope, s.Slope}, {other.Bend, s.Bend}, {other.Cross, s.Cross}, {other.Third, s.Third}} {
 		kernel.Axpy(1, part[0], part[1])
 	}
-	d := len(s.Gradient)
-	ws.InRuns(d, func(from, to int) { kernel.Axpy(1, other.Curvature[from*d:to*d], s.Curvature[from*d:to*d]) })
+	ws.InRuns(len(s.Curvature), func(from, to int) { kernel.Axpy(1, other.Curvature[from:to], s.Curvature[from:to]) })
 }
 
-// Pass adds up the statistics of all rows at N(m, FFᵀ); a nil factor means no variance. Memory
+// Pass adds up the statistics of all rows at N(m, V); a nil factor means no variance. Memory
 // beyond the statistics is that of a few blocks. Where q is out of reach, Value is NaN. q and the
 // statistics are in centred coordinates, see [problem.Intercept].
-func (n *Newton) Pass(ctx context.Context, rows *problem.Rows, s *Statistics, m, factor []float64, f *problem.Family) error {
+func (n *Newton) Pass(ctx context.Context, rows *problem.Rows, s *Statistics, m []float64, factor gauss.Spread, f *problem.Family) error {
 	if n.fixed && !n.sloped {
 		f = f.Held()
 	}
 	weights := make([]float64, n.Dims)
 	n.Intercept.Weights(weights, m)
-	defer n.Intercept.WeightFactor(factor)()
+	factor, back := n.ofWeights(factor)
+	defer back()
 	if err := n.pass(ctx, rows, s, weights, factor, f); err != nil {
 		return err
 	}
@@ -90,17 +92,18 @@ func (n *Newton) Pass(ctx context.Context, rows *problem.Rows, s *Statistics, m,
 }
 
 // pass is Pass in the weights themselves.
-func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m, factor []float64, f *problem.Family) error {
+func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m []float64, factor gauss.Spread, f *problem.Family) error {
 	d, p := n.Dims, f.Count()
-	if g, ok := f.Likelihood.(likelihood.Gaussian); ok && d <= rows.Count() {
-		return n.passSums(ctx, rows, s, m, factor, g, p)
+	if g, ok := f.Likelihood.(likelihood.Gaussian); ok && d <= rows.Count() && n.levels == nil {
+		root, _ := factor.(gauss.Root)
+		return n.passSums(ctx, rows, s, m, root, g, p)
 	}
 	packed := rows.Packed()
 	if packed == nil || s.Beta != nil {
 		return n.passBlocks(ctx, rows, s, m, factor, f)
 	}
 	if n.packed == nil {
-		n.packed, n.lower = NewStatistics(d, p), make([]float64, d*d)
+		n.packed, n.lower = n.NewStatistics(p), make([]float64, d*d)
 	}
 	q, columns := n.packed, make([]float64, d)
 	n.order = packed

@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/problem"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -42,11 +43,11 @@ func TestSums(t *testing.T) {
 			factor[i*6+j] = 0.2 * rng.NormFloat64()
 		}
 	}
-	for _, f := range [][]float64{nil, factor} {
+	for _, f := range []gauss.Spread{nil, gauss.Root(factor)} {
 		for _, noise := range []float64{1, 0.3} {
 			by := func(l problem.Likelihood, about []float64) *Statistics {
 				family := problem.NewFamily(l)
-				s := NewStatistics(6, family.Count()).KeepSites(700)
+				s := n.NewStatistics(family.Count()).KeepSites(700)
 				rows := p.Rows(0)
 				for _, mean := range [][]float64{about, m} {
 					factor := f

@@ -8,7 +8,7 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// θ holds the hyper-parameters of a point: log τ of every learned group, the free parameters of the
+// θ holds the hyper-parameters of a point: log τ of every learned group, half the logarithms of learned odds, the free parameters of the
 // likelihood, and log α where there is one.
 
 // density is the log density of the hyper-parameters of a point under their priors, 0 where they stay.
@@ -25,7 +25,7 @@ func (n *Newton) BoundOf(p *Point) float64 { return p.Bound - n.density(p) }
 // Theta returns θ of a point, with the most likely α.
 func (n *Newton) Theta(p *Point) []float64 {
 	var theta []float64
-	for _, k := range n.LearnedGroups() {
+	for _, k := range n.LearnedPriors() {
 		theta = append(theta, math.Log(p.Prior[k])/2)
 	}
 	theta = append(theta, p.Free...)
@@ -37,7 +37,7 @@ func (n *Newton) Theta(p *Point) []float64 {
 
 // MoveTo moves the hyper-parameters of a point to θ.
 func (n *Newton) MoveTo(p *Point, theta []float64) {
-	learned := n.LearnedGroups()
+	learned := n.LearnedPriors()
 	for i, k := range learned {
 		p.Prior[k] = math.Exp(2 * theta[i])
 	}
@@ -102,6 +102,13 @@ func (n *Newton) Beside(theta []float64, mode *Given, from *Point, shift []float
 	return n.given(at, theta, shift, nil, true), true
 }
 
+// Square returns δᵀV⁻¹δ at a point.
+func (n *Newton) Square(at *Point, delta []float64) float64 {
+	of := at.Clone()
+	of.Mean = delta
+	return kernel.Dot(n.Shift(of), delta)
+}
+
 // given returns the posterior at θ, with the gradient if it is wanted: of the parameters of the likelihood and of an expansion from
 // the statistics there.
 func (n *Newton) given(at *Point, theta, shift []float64, s *Statistics, gradient bool) *Given {
@@ -118,10 +125,13 @@ func (n *Newton) given(at *Point, theta, shift []float64, s *Statistics, gradien
 	if at.Family.Expanded {
 		n.solve(moved, s.Third)
 	}
-	for _, k := range n.LearnedGroups() {
-		slope := 2 * n.PriorSlope(k, at.Prior[k], at.Mean, at.Psi)
-		for j := n.Groups[k].First; j < n.Groups[k].End(); j++ {
-			slope += 2 * moved[j] * at.Mean[j] / at.Prior[k]
+	slopes := n.slopes(at, moved)
+	for _, k := range n.LearnedPriors() {
+		slope := 2 * slopes[k]
+		if k < len(n.Groups) && n.Groups[k].Stride == 0 {
+			for j := n.Groups[k].First; j < n.Groups[k].End(); j++ {
+				slope += 2 * moved[j] * at.Mean[j] / at.Prior[k]
+			}
 		}
 		if n.Priors != nil {
 			_, pull, _ := n.Priors.At(common)[k].At(math.Log(at.Prior[k]) / 2)

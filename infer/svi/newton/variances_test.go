@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
@@ -43,11 +44,11 @@ func TestVariances(t *testing.T) {
 					}
 				}
 				got, block := make([]float64, rows), &problem.Block{Phi: phi}
-				n.plan(block, factor)
+				n.plan(block, gauss.Root(factor))
 				if n.dense {
 					block = n.whole.filled(block)
 				}
-				n.variances(&n.whole, got, block, factor)
+				n.variances(&n.whole, got, block, gauss.Root(factor))
 				if few := entries == 3; n.formed != few {
 					t.Fatalf("V was formed: %v, want %v", n.formed, few)
 				}

@@ -16,7 +16,7 @@ import (
 //
 // Nil is no priors: type-II maximum likelihood.
 type Priors struct {
-	Groups []hyper.Prior // of log τ; flat where it is not learned
+	Groups []hyper.Prior // of log τ, then of half the logarithms of odds; flat where it is not learned
 	Scales []float64     // A of each group, 0 where it is not learned; under ARD 1/c
 
 	Common hyper.Prior // of log α; nil without
@@ -50,6 +50,17 @@ func (p *Problem) newPriors(s *Start) *Priors {
 			priors.Scales[k] = 1 / size
 		}
 		priors.Groups[k] = hyper.BetaPrime{A: 1, B: likelihood.PriorTail(p.Likelihood), Scale: priors.Scales[k]}
+	}
+	for _, t := range p.Together {
+		for r := range t.K {
+			for c := range r {
+				prior := hyper.Prior(hyper.Flat{})
+				if t.Learned {
+					prior = hyper.LKJ(t.K, c)
+				}
+				priors.Groups, priors.hung = append(priors.Groups, prior), append(priors.hung, false)
+			}
+		}
 	}
 	if p.Prior.ARD && weights > 0 {
 		priors.Centre = s.Scale / math.Sqrt(float64(weights))
@@ -177,7 +188,7 @@ func (p *Problem) Fill(variances []float64, squares func(k int) (sum float64, co
 			priors = p.Priors.At(p.Priors.Settle(variances))
 		}
 		for k, g := range p.Groups {
-			if !g.Learned {
+			if !g.Learned || g.Stride > 0 { // columns that vary together wait for a step by the evidence
 				continue
 			}
 			sum, count := squares(k)
@@ -214,6 +225,9 @@ type Reference struct{ Wide, Narrow float64 }
 
 // priorRange bounds learned prior variances to e^±12 of their references.
 const priorRange = 12
+
+// oddsReference bounds odds of partial correlations.
+var oddsReference = Reference{Wide: math.Exp(base.LongestOdds - priorRange), Narrow: math.Exp(priorRange - base.LongestOdds)}
 
 // Bounded returns the prior variance within the range that is tried that is closest to v.
 func (r Reference) Bounded(v float64) float64 {

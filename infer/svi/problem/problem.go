@@ -9,9 +9,11 @@ import (
 
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -35,9 +37,12 @@ type Problem struct {
 	Groups     []base.Group
 	Dims       int // number d of weights
 	Hyper      hyper.Treatment
-	Intercept  *Intercept  // set by Start; nil without one
-	Priors     *Priors     // set by Start; nil for maximum likelihood
-	References []Reference // of each group, set by Start
+	Pattern    *arrow.Pattern  // that the rows have, where weights of levels are eliminated; nil for dense matrices
+	Together   []base.Together // columns that vary together by level, with a Pattern alone
+	Odds       []float64       // of their partial correlations, at first; they stand behind the prior variances of groups
+	Intercept  *Intercept      // set by Start; nil without one
+	Priors     *Priors         // set by Start; nil for maximum likelihood
+	References []Reference     // of each group, set by Start
 	all        *Rows
 	began      []float64 // mean squares of the columns at the values that hyper-parameters of features start from; nil where none moves
 }
@@ -72,6 +77,34 @@ func (p *Problem) LearnedGroups() []int {
 	return learned
 }
 
+// LearnedPriors returns the places of learned prior variances and odds.
+func (p *Problem) LearnedPriors() []int {
+	learned, at := p.LearnedGroups(), len(p.Groups)
+	for _, t := range p.Together {
+		for range special.Pairs(t.K) {
+			if t.Learned {
+				learned = append(learned, at)
+			}
+			at++
+		}
+	}
+	return learned
+}
+
+// CountOf returns how many weights a prior variance is that of, or a correlation of two.
+func (p *Problem) CountOf(k int) int {
+	if k < len(p.Groups) {
+		return p.Groups[k].Count
+	}
+	at := len(p.Groups)
+	for _, t := range p.Together {
+		if at += special.Pairs(t.K); k < at {
+			return t.Levels
+		}
+	}
+	return 0
+}
+
 // LogPrior returns the log density of weights under the prior variances of the groups. It changes the
 // weights to centred coordinates, of which that of the intercept alone differs, and back.
 func (p *Problem) LogPrior(w, priors []float64) float64 {
@@ -83,8 +116,8 @@ func (p *Problem) LogPrior(w, priors []float64) float64 {
 	}
 	for k, g := range p.Groups {
 		sum := 0.0
-		for _, v := range w[g.First:g.End()] {
-			sum += v * v
+		for j := g.First; j < g.End(); j += g.Step() {
+			sum += w[j] * w[j]
 		}
 		value -= (sum/priors[k] + float64(g.Count)*math.Log(2*math.Pi*priors[k])) / 2
 	}
@@ -147,7 +180,7 @@ func (p *Intercept) CentreSlope(g []float64) {
 }
 
 // CentreCurvature does the same to second derivatives.
-func (p *Intercept) CentreCurvature(l gauss.Layout, h []float64) {
+func (p *Intercept) CentreCurvature(l gauss.Values, h []float64) {
 	if p != nil {
 		l.Centre(h, p.Columns)
 	}

@@ -56,15 +56,21 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	p.locate(&sums, &sample)
 	scales := sums.Scales(credence.Model{Likelihood: p.Likelihood}, p.Groups)
 	s := &Start{Mean: make([]float64, p.Dims), Scale: math.Sqrt(scales.Square), Sizes: scales.C}
-	p.Intercept = (*Intercept)(scales.Intercept)
+	if p.Intercept = (*Intercept)(scales.Intercept); p.Intercept != nil && p.Pattern != nil {
+		clear(p.Intercept.Columns[p.Pattern.Dense:]) // columns of levels are not centred
+	}
 	latent := 1.0
 	if _, additive := p.Likelihood.(likelihood.Additive); additive {
 		latent = sample.scale(heavyTailed(p.Likelihood))
 	}
 	s.Family = startParameters(p.Likelihood, latent, sample.largest(), sums.Precision()).about(sample.meanOffset())
-	s.Prior, p.References = make([]float64, len(p.Groups)), make([]Reference, len(p.Groups))
+	s.Prior, p.References = make([]float64, len(p.Groups)), make([]Reference, len(p.Groups), len(p.Groups)+len(p.Odds))
 	for k := range p.Groups {
 		p.References[k], s.Prior[k] = p.reference(k, latent, columns, sums.Square)
+	}
+	s.Prior = append(s.Prior, p.Odds...)
+	for range p.Odds {
+		p.References = append(p.References, oddsReference)
 	}
 	p.Priors = nil
 	if p.Hyper != hyper.MaximumLikelihood {
@@ -292,7 +298,14 @@ func (p *Problem) reference(k int, latent float64, columns []columnSums, weight 
 		return Reference{stated.Value, stated.Value}, stated.Value
 	}
 	r = Reference{1, 1}
-	if fine, all := p.sizes(g, columns[g.First:g.End()], weight); fine > 0 {
+	own := columns[g.First:g.End()]
+	if g.Step() > 1 {
+		own = nil
+		for j := g.First; j < g.End(); j += g.Step() {
+			own = append(own, columns[j])
+		}
+	}
+	if fine, all := p.sizes(g, own, weight); fine > 0 {
 		r = Reference{latent / fine, latent / all}
 	}
 	if stated.State == param.Guess {

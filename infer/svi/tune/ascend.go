@@ -27,7 +27,7 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 	for i, k := range t.learned {
 		x[i] = math.Log(from.At.Prior[k])
 		cfg.Lower[i], cfg.Upper[i] = t.References[k].LogBounds(x[i])
-		cfg.Curvature[i] = math.Min(10, float64(t.Groups[k].Count))/2 + 0.1
+		cfg.Curvature[i] = math.Min(10, float64(t.CountOf(k)))/2 + 0.1
 	}
 	for l, i := range t.hypers {
 		x[groups+l] = math.Log(list[i].Value)
@@ -40,7 +40,7 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 		}
 	}
 	at := from.At.Clone()
-	at.Sites = make([]float64, t.Dims*t.Dims)
+	at.Sites = make([]float64, t.Layout.Len())
 	var features credence.Features
 	var err error
 	if t.fixed, err = t.fix(ctx); err != nil {
@@ -60,9 +60,9 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 			return math.NaN(), err
 		}
 		value += t.Priors.Density(at.Prior, at.Free)
-		pull := t.Priors.Slopes(at.Prior)
+		own, pull := t.PriorSlopes(at), t.Priors.Slopes(at.Prior)
 		for i, k := range t.learned {
-			gradient[i] = -t.PriorSlope(k, at.Prior[k], at.Mean, at.Psi) - pull[k]
+			gradient[i] = -own[k] - pull[k]
 		}
 		for l, i := range t.hypers {
 			prior, slope := base.LogHyperPrior(list[i], x[groups+l])
@@ -129,12 +129,18 @@ func (t *tuner) evidence(ctx context.Context, features credence.Features, at *ne
 func (t *tuner) slope(b *problem.Block, mean []float64, first int) {
 	d, dense, n := t.Dims, b.Phi.Dense.Cols, b.Rows()
 	t.dPhi = problem.Grow(t.dPhi, n*dense)
-	t.Workspace.Pool().Gemm(false, false, n, dense, dense, 1, b.Phi.Dense.Data, max(1, b.Phi.Dense.Stride), t.covary, d, 0, t.dPhi, max(1, dense))
+	if t.Pattern != nil {
+		t.Pattern.TimesDense(t.Workspace, t.dPhi, 1, b.Phi, t.covary)
+	} else {
+		t.Workspace.Pool().Gemm(false, false, n, dense, dense, 1, b.Phi.Dense.Data, max(1, b.Phi.Dense.Stride), t.covary, d, 0, t.dPhi, max(1, dense))
+	}
 	t.Workspace.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := t.dPhi[i*dense : (i+1)*dense]
 			for c, v := range b.Phi.Sparse.Each(i) {
-				kernel.Axpy(v, t.covary[(dense+c)*d:(dense+c)*d+dense], row)
+				if t.Pattern == nil {
+					kernel.Axpy(v, t.covary[(dense+c)*d:(dense+c)*d+dense], row)
+				}
 			}
 			beta := t.beta[first+i]
 			kernel.Scale(-beta, row)

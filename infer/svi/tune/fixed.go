@@ -86,8 +86,14 @@ func (f *fixed) slope(slopes, mean, covariance []float64) {
 func (t *tuner) normal(at *newton.Point, mean []float64) (float64, bool) {
 	d := t.Dims
 	if in := t.Intercept; in != nil {
+		first := at.Sites[:min(d, len(at.Sites))] // row of H
+		if t.Pattern != nil {
+			unit := make([]float64, d)
+			first, unit[0] = make([]float64, d), 1
+			t.Layout.Mul(first, at.Sites, unit)
+		}
 		for j := range d { // Φᵀ(b − β Mean)
-			t.h[j] -= in.Mean * at.Sites[j]
+			t.h[j] -= in.Mean * first[j]
 		}
 		in.CentreSlope(t.h)
 		in.CentreCurvature(t.Layout, at.Sites)

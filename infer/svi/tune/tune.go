@@ -146,7 +146,7 @@ type tuner struct {
 	rows      *problem.Rows
 	tunable   credence.Tunable
 	hypers    []int     // learned ones
-	learned   []int     // groups with learned prior variance
+	learned   []int     // places of learned prior variances and odds
 	b, beta   []float64 // normal likelihood of the rows at the point that a round starts from
 	h, covary []float64
 	dPhi      []float64
@@ -164,14 +164,15 @@ func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, round
 	if err != nil {
 		return nil, err
 	}
-	t := &tuner{Newton: newton.New(p), rows: rows, learned: p.LearnedGroups(), h: make([]float64, p.Dims), covary: make([]float64, p.Dims*p.Dims)}
+	t := &tuner{Newton: newton.New(p), rows: rows, learned: p.LearnedPriors(), h: make([]float64, p.Dims)}
+	t.covary = make([]float64, t.Layout.Len())
 	t.tunable, t.hypers = base.LearnedHypers(p.Features)
 	t.minGain = 0.01
 	if rows.Sampled() { // the rows left out say otherwise by more
 		t.minGain = 0.01 * float64(1+len(t.hypers))
 	}
 	current := &Result{Features: p.Features, At: newton.Begin(s), Scale: rows.Scale()}
-	stats := newton.NewStatistics(p.Dims, s.Family.Count()).KeepSites(rows.Count())
+	stats := t.NewStatistics(s.Family.Count()).KeepSites(rows.Count())
 	first := newton.Task{Stage: stage, Tolerance: 0.1, Iterations: 6}
 	if from != nil {
 		t.goOn(current, from)
