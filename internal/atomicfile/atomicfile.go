@@ -32,8 +32,7 @@ const (
 // Write replaces the file at path with what write sends to its argument.
 //
 // The old file stays untouched, and the temporary one is removed, when write
-// returns an error (returned wrapped, so a cancelled context is still
-// recognised by errors.Is), panics or ends its goroutine, and when the disk
+// returns an error (returned as it is, unless the file itself refused), panics or ends its goroutine, and when the disk
 // refuses. An existing file keeps its permission bits; a new one gets 0644 less
 // the umask. If path is a symbolic link, the file it points to is replaced (or
 // created) and the link stays.
@@ -83,9 +82,10 @@ func stage(path string, write func(io.Writer) error) (pending, error) {
 		}
 	}
 	w := writer{bufio.NewWriterSize(file, 1<<16), file}
-	err = write(w)
-	if err == nil {
+	if err = write(w); err == nil {
 		err = w.Flush()
+	} else if !errors.Is(err, syscall.ENOSPC) && ofTemporary(err) == nil { // the content is what failed, and says where
+		return pending{}, err
 	}
 	if err == nil {
 		err = file.Sync()
@@ -127,13 +127,21 @@ func (p pending) commit() error {
 	return nil
 }
 
+// ofTemporary returns the error of the temporary file that is behind another, nil where there is none.
+func ofTemporary(err error) *fs.PathError {
+	var cause *fs.PathError
+	if errors.As(err, &cause) && strings.Contains(cause.Path, ".tmp-") {
+		return cause
+	}
+	return nil
+}
+
 // unchanged says that a failure left the old file as it was.
 func unchanged(path string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return fmt.Errorf("atomicfile: cannot write %s: the disk is full; nothing was changed: %w", path, syscall.ENOSPC)
 	}
-	var cause *fs.PathError
-	if errors.As(err, &cause) && strings.Contains(cause.Path, ".tmp-") { // the name of the temporary file tells nothing
+	if cause := ofTemporary(err); cause != nil { // whose name tells nothing
 		err = cause.Err
 	}
 	return fmt.Errorf("atomicfile: cannot write %s; nothing was changed: %w", path, err)
