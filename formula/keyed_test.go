@@ -143,6 +143,7 @@ func TestKeyedRefusals(t *testing.T) {
 func TestTermsWrittenTwice(t *testing.T) {
 	for text, want := range map[string]string{
 		"price ~ lat + lat":                       "lat stands twice in the formula: it is one term",
+		"price ~ lat + zip - zip":                 "zip is written and taken out by a minus sign: it is not in the model",
 		"price ~ lat:lon + lon:lat":               "lon:lat stands twice in the formula: it is one term",
 		"price ~ rbf(lat, n=3) + rbf(lat, n=3)":   "rbf(lat, n=3) stands twice in the formula: it is one term",
 		"price ~ log(lat) + log(lat) + log(lat)":  "log(lat) stands twice in the formula: it is one term",

@@ -23,6 +23,9 @@ func (c *compiler) term(e spec.Expr) error {
 			c.takeNamespace(e.Name)
 			return nil
 		}
+		if c.removed[e.Name] { // and need not have been read
+			return c.warnOut(e)
+		}
 		x, _, err := c.expression(e)
 		if err == nil {
 			err = c.notTarget(e, x)
@@ -58,6 +61,14 @@ func (c *compiler) addWritten(e frame.Expr) {
 		c.written[k] = true
 	}
 	c.addLinear(e)
+}
+
+// warnOut says that a column is written and taken out.
+func (c *compiler) warnOut(e spec.Column) error {
+	if text := e.String() + " is written and taken out by a minus sign: it is not in the model"; !slices.Contains(c.plan.Warnings, text) {
+		c.plan.Warnings = append(c.plan.Warnings, text)
+	}
+	return c.leftOut(e)
 }
 
 // addDot puts every other column into the linear block.
