@@ -23,9 +23,9 @@ func (s *sample) trend() *Finding {
 	if len(results) == 0 {
 		return nil
 	}
-	with, remedy := "the prediction", "add products of columns or rbf(.) to the formula"
+	with, remedy := "the prediction", s.surface()
 	if names := bentWith(results); len(names) > 0 {
-		with, remedy = namesOf(names), fmt.Sprintf("add rbf(%s) or poly(%[1]s, 3) to the formula", names[0])
+		with, remedy = namesOf(names), s.curve(names[0])
 	} else if other := s.otherFamily(); other != "" {
 		remedy += ", or " + other
 	}
@@ -67,7 +67,7 @@ func (s *sample) interaction() *Finding {
 	}
 	a, b := results[0].names[0], results[0].names[1]
 	return found(results, fmt.Sprintf("the effect of %s changes with %s, and their product explains %.2g %% of the variance of the residuals", a, b, 100*results[0].explains),
-		fmt.Sprintf("add %s:%s to the formula", a, b))
+		fmt.Sprintf("add %s:%s to the formula", s.term(a), s.term(b)))
 }
 
 // link is another link of a family.
@@ -124,7 +124,7 @@ func (s *sample) link() *Finding {
 	if len(results) == 0 {
 		return nil
 	}
-	remedy := "add products of columns or rbf(.) to the formula"
+	remedy := s.surface()
 	if results[0].upwards {
 		remedy = fmt.Sprintf("--family '%v', or %s", o.family, remedy)
 	}

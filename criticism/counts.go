@@ -72,7 +72,7 @@ func (s *sample) dispersion() *Finding {
 		f.Remedy = "--family negbinomial"
 	default:
 		f.Text += ", so that intervals are too narrow"
-		f.Remedy = "add columns that tell the rows apart, such as onehot(group)"
+		f.Remedy = "add columns that tell the rows apart, such as " + s.effects(column{name: "group"}, 0)
 	}
 	return f
 }

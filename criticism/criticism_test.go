@@ -283,6 +283,43 @@ func TestRemediesFit(t *testing.T) {
 	}
 }
 
+// Names that a formula has to quote are quoted, effects of groups are for engines that fit them, and what is said to be
+// added can be.
+func TestRemediesAreTyped(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 7))
+	const n = 300
+	x, g, y, both := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], g[i] = rng.NormFloat64(), float64(rng.IntN(10))
+		y[i] = 2*x[i]*x[i] + 3*math.Sin(7*g[i]) + 0.5*rng.NormFloat64()
+		both[i] = 3 - 2*y[i]
+	}
+	bent, err := table.New().Numbers("my x", x).Numbers("my g", g).Numbers("my y", y).Numbers("its copy", both).Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ formula, engine, want, add string }{
+		{"`my y` ~ `my x`", "", "add s(`my x`) to the formula", " + s(`my x`)"},
+		{"`my y` ~ `my x`", "", "add (1 | `my g`) to the formula", " + (1 | `my g`)"},
+		{"`my y` ~ exp(`my x`)", "", "add s(exp(`my x`)) to the formula", " + s(exp(`my x`))"},
+		{"`my y` ~ `my x`", "ep", "add s(`my x`) to the formula", " + s(`my x`)"},
+		{"`my y` ~ `my x`", "ep", "add onehot(`my g`) to the formula", " + onehot(`my g`)"},
+		{"`my y` ~ `my x` + `its copy`", "", "leave it out, - `its copy`", " - `its copy`"},
+	} {
+		model, err := fit.Table(context.Background(), bent, fit.Options{Formula: c.formula, Engine: c.engine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := model.Report
+		if all := fmt.Sprint(r.Warnings, r.Remarks, r.Details); !strings.Contains(all, c.want) {
+			t.Errorf("%s, %s: no %q in %s", c.formula, c.engine, c.want, all)
+		}
+		if _, err := fit.Table(context.Background(), bent, fit.Options{Formula: c.formula + c.add, Engine: c.engine}); err != nil {
+			t.Errorf("%s%s: %v", c.formula, c.add, err)
+		}
+	}
+}
+
 // Keys are whole numbers beside the model with three values at least and one for every three rows at most, and none that
 // follow from a column of the model or the target.
 func TestKeys(t *testing.T) {

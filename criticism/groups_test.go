@@ -121,6 +121,16 @@ func TestTrendNames(t *testing.T) {
 	}
 }
 
+// A model that was learned from a stream is told of no terms that streams do not have.
+func TestSurfaceOfStreams(t *testing.T) {
+	for learned, want := range map[bool]string{true: "poly(x, 3)", false: "rbf(.)"} {
+		s := &sample{asked: asked{learned: learned}}
+		if got := s.surface(); !strings.Contains(got, want) {
+			t.Errorf("%v: %s, want %s", learned, got, want)
+		}
+	}
+}
+
 // What is linear in the prediction is no curve of a column that the prediction is a curve of.
 func TestLineOfThePrediction(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 10))

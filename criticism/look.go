@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/spec"
 )
 
 // The kinds of targets that a [credence.Look] tells apart.
@@ -266,7 +267,7 @@ func (t *Targets) amounts(name string) *credence.Look {
 		return nil
 	}
 	return &credence.Look{Like: LookAmounts, Text: fmt.Sprintf("positive numbers from %s to %s, skewed as prices and durations are", lookNumber(t.low), lookNumber(t.high)),
-		Families: []string{"gamma"}, Remedy: fmt.Sprintf("fit log(%s), or --family gamma", name)}
+		Families: []string{"gamma"}, Remedy: fmt.Sprintf("fit log(%s), or --family gamma", spec.Column{Name: name})}
 }
 
 // lookNumber writes a number for people.

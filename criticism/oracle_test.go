@@ -379,7 +379,7 @@ func TestOrder(t *testing.T) {
 	s := targets(e...)
 	s.time = "t"
 	f := s.ask(&orderCheck)
-	if f == nil || f.Statistic < 0.4 || f.Tone != Fault || !strings.Contains(f.Text, "neighbouring") || !strings.Contains(f.Remedy, "rbf(t)") {
+	if f == nil || f.Statistic < 0.4 || f.Tone != Fault || !strings.Contains(f.Text, "neighbouring") || !strings.Contains(f.Remedy, "add hsgp(t)") {
 		t.Errorf("%+v", f)
 	}
 	for i := range s.place {
@@ -391,7 +391,7 @@ func TestOrder(t *testing.T) {
 	for i, v := range normals(rng, len(e)) {
 		e[i] = v + 2*float64(i)/200
 	}
-	if f := targets(e...).ask(&orderCheck); f == nil || !strings.Contains(f.Text, "drift") || f.Statistic < 0.3 || !strings.Contains(f.Remedy, "rbf(time)") {
+	if f := targets(e...).ask(&orderCheck); f == nil || !strings.Contains(f.Text, "drift") || f.Statistic < 0.3 || !strings.Contains(f.Remedy, "hsgp(time)") {
 		t.Errorf("%+v", f)
 	}
 	for _, c := range []struct {
@@ -443,12 +443,25 @@ func TestGroups(t *testing.T) {
 		s.keys[0].values[i] = float64(rng.IntN(9))
 	}
 	f := s.ask(&groupsCheck)
-	if f == nil || f.Remedy != "add onehot(g) to the formula" || f.Tone != Fault || f.Statistic < 0.2 {
+	if f == nil || f.Tone != Fault || f.Statistic < 0.2 {
 		t.Errorf("%+v", f)
 	}
-	s.keys[1].category = true
-	if f := s.ask(&groupsCheck); f == nil || f.Remedy != "add g to the formula" {
-		t.Errorf("%+v", f)
+	for _, c := range []struct {
+		weights            int
+		gaussian, category bool
+		want               string
+	}{
+		{0, true, false, "add onehot(`a g`) to the formula"}, // a posterior or a prior that effects of groups do not go with
+		{0, true, true, "add `a g` to the formula"},
+		{5, true, true, "add (1 | `a g`) to the formula"},
+		{5000, true, false, "add (1 | `a g`) to the formula"},
+		{1988, false, false, "add (1 | `a g`) to the formula"}, // and 12 groups
+		{1989, false, false, "add onehot(`a g`) to the formula"},
+	} {
+		s.weights, s.kind.gaussian, s.keys[1].category, s.terms = c.weights, c.gaussian, c.category, map[string]string{"g": "`a g`"}
+		if f := s.ask(&groupsCheck); f == nil || f.Remedy != c.want {
+			t.Errorf("%+v, want %s", f, c.want)
+		}
 	}
 }
 

@@ -45,19 +45,19 @@ var faults = []struct {
 			w.f[i] += 0.7 * w.x[1][i] * w.x[1][i]
 		}
 		w.draw(likelihood.Gaussian{NoiseVariance: param.Hold(1)})
-	}, "trend", "bend with b", "rbf(b)"},
+	}, "trend", "bend with b", "s(b)"},
 	{"a curve in log odds", "bernoulli", func(w *world) {
 		for i := range w.f {
 			w.f[i] += 1.5*w.x[1][i]*w.x[1][i] - 2
 		}
 		w.draw(likelihood.Bernoulli{})
-	}, "trend", "bend with b", "poly(b, 3)"},
+	}, "trend", "bend with b", "s(b)"},
 	{"a curve in grades", "ordinal", func(w *world) {
 		for i := range w.f {
 			w.f[i] += 1.5*w.x[1][i]*w.x[1][i] - 1
 		}
 		w.draw(likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 0.5, 2}, State: param.Held}})
-	}, "trend", "bend with b", "poly(b, 3)"},
+	}, "trend", "bend with b", "s(b)"},
 	{"spread that grows", "gaussian", func(w *world) {
 		for i := range w.y {
 			w.y[i] = w.f[i] + math.Exp(w.x[0][i]/2)*w.rng.NormFloat64()

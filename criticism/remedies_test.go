@@ -212,18 +212,18 @@ var remedies = []struct {
 			return 0
 		}))
 	}, check: "outliers", remedy: "--family negbinomial", follow: other(base, "negbinomial")},
-	{name: "neighbours", draw: alike, check: "order", remedy: "such as rbf(time)", follow: other(base+" + rbf(t)", "")},
-	{name: "neighbours, time beside", formula: base + " + t - t", draw: alike, check: "order", remedy: "add rbf(t)", follow: other(base+" + rbf(t)", "")},
+	{name: "neighbours", draw: alike, check: "order", remedy: "such as hsgp(time)", follow: other(base+" + hsgp(t)", "")},
+	{name: "neighbours, time beside", formula: base + " + t - t", draw: alike, check: "order", remedy: "add hsgp(t)", follow: other(base+" + hsgp(t)", "")},
 	{name: "drift", draw: func(rng *rand.Rand, s sheet) sheet {
 		return s.with("y", draws(rng, unit, func(row rowOf, i int) float64 { return 2 * row("t") / 900 }))
-	}, check: "order", remedy: "rbf(t", follow: other(base+" + rbf(t)", "")},
+	}, check: "order", remedy: "hsgp(t", follow: other(base+" + hsgp(t)", "")},
 	{name: "groups", draw: func(rng *rand.Rand, s sheet) sheet {
 		levels := make([]float64, 20)
 		for k := range levels {
 			levels[k] = rng.NormFloat64()
 		}
 		return s.with("y", draws(rng, unit, func(row rowOf, _ int) float64 { return levels[int(row("g"))] }))
-	}, check: "groups", remedy: "add onehot(g)", follow: other(base+" + onehot(g)", "")},
+	}, check: "groups", remedy: "add (1 | g)", follow: other(base+" + (1 | g)", "")},
 	{name: "overdispersed counts", family: "poisson", draw: func(rng *rand.Rand, s sheet) sheet {
 		return s.with("y", draws(rng, likelihood.NegativeBinomial{Size: param.Hold(2)}, nil))
 	}, check: "dispersion", remedy: "--family negbinomial", follow: other(base, "negbinomial")},
@@ -233,7 +233,7 @@ var remedies = []struct {
 			levels[k] = 1.5 * rng.NormFloat64()
 		}
 		return s.with("y", draws(rng, likelihood.Binomial{Trials: 8}, func(row rowOf, _ int) float64 { return levels[int(row("g"))] }))
-	}, check: "dispersion", remedy: "such as onehot(group)", follow: other(base+" + onehot(g)", "binomial(trials=8)")},
+	}, check: "dispersion", remedy: "such as (1 | group)", follow: other(base+" + (1 | g)", "binomial(trials=8)")},
 	{name: "counts that vary too little", family: "poisson", draw: steady, check: "dispersion", remedy: "--family ordinal", follow: other(base, "ordinal"), never: "zeros"},
 	{name: "zeros, poisson", family: "poisson", draw: zeroed(likelihood.Poisson{}), check: "zeros", remedy: "--family negbinomial, which", follow: other(base, "negbinomial")},
 	{name: "zeros, then apart", family: "poisson", draw: zeroed(likelihood.Poisson{}), check: "zeros", remedy: "apart", follow: hurdle("poisson")},
@@ -244,11 +244,15 @@ var remedies = []struct {
 		less := func(row rowOf, _ int) float64 { return row("y") - 1 }
 		return loss(t, train.with("y", less), test.with("y", less), base, "poisson")
 	}},
-	{name: "curve, rbf", draw: bent(unit, 0.5), check: "trend", remedy: "add rbf(b)", follow: other(base+" + rbf(b)", "")},
-	{name: "curve, poly", draw: bent(unit, 0.5), check: "trend", remedy: "poly(b, 3)", follow: other("y ~ a + poly(b, 3) + c + d", "")},
-	{name: "curve of counts", family: "poisson", draw: bent(likelihood.Poisson{}, 0.3), check: "trend", remedy: "add rbf(b)", follow: other(base+" + rbf(b)", "poisson"), slow: true},
-	{name: "curve of classes", family: "bernoulli", draw: bent(likelihood.Bernoulli{}, 1), check: "trend", remedy: "poly(b, 3)", follow: other("y ~ a + poly(b, 3) + c + d", "bernoulli")},
-	{name: "curve of grades", family: "ordinal", draw: bent(graded, 1), check: "trend", remedy: "add rbf(b)", follow: other(base+" + rbf(b)", "ordinal"), slow: true},
+	{name: "curve", draw: bent(unit, 0.5), check: "trend", remedy: "add s(b)", follow: other(base+" + s(b)", "")},
+	{name: "curve of three knots", formula: "y ~ a + s(b, k=3) + c + d", draw: winding, check: "trend", remedy: "s(b, k=30)", follow: other("y ~ a + s(b, k=30) + c + d", "")},
+	{name: "curve of three values", draw: func(rng *rand.Rand, s sheet) sheet {
+		s = s.with("b", func(rowOf, int) float64 { return float64(rng.IntN(3)) })
+		return s.with("y", draws(rng, unit, func(row rowOf, _ int) float64 { return math.Abs(row("b") - 1) }))
+	}, check: "trend", remedy: "add onehot(b)", follow: other(base+" + onehot(b)", "")},
+	{name: "curve of counts", family: "poisson", draw: bent(likelihood.Poisson{}, 0.3), check: "trend", remedy: "add s(b)", follow: other(base+" + s(b)", "poisson")},
+	{name: "curve of classes", family: "bernoulli", draw: bent(likelihood.Bernoulli{}, 1), check: "trend", remedy: "add s(b)", follow: other(base+" + s(b)", "bernoulli")},
+	{name: "curve of grades", family: "ordinal", draw: bent(graded, 1), check: "trend", remedy: "add s(b)", follow: other(base+" + s(b)", "ordinal"), slow: true},
 	{name: "interaction", draw: crossed(unit, 0.7), check: "interaction", remedy: "add a:b", follow: other(base+" + a:b", "")},
 	{name: "interaction of counts", family: "poisson", draw: crossed(likelihood.Poisson{}, 0.4), check: "interaction", remedy: "add a:b", follow: other(base+" + a:b", "poisson")},
 	{name: "cloglog", family: "bernoulli", draw: steep(likelihood.Bernoulli{Link: likelihood.Cloglog}), check: "link", remedy: "'bernoulli(link=cloglog)'", follow: other(base, "bernoulli(link=cloglog)"), rows: 9000, slow: true},
@@ -366,6 +370,11 @@ func bent(family likelihood.Sampler, by float64) func(*rand.Rand, sheet) sheet {
 	return func(rng *rand.Rand, s sheet) sheet {
 		return s.with("y", draws(rng, family, func(row rowOf, _ int) float64 { return by * (row("b")*row("b") - 1) }))
 	}
+}
+
+// winding has a curve in b that goes up, down and up again.
+func winding(rng *rand.Rand, s sheet) sheet {
+	return s.with("y", draws(rng, unit, func(row rowOf, _ int) float64 { return 2 * math.Sin(2*row("b")) }))
 }
 
 // crossed has a product of a and b.

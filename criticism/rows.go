@@ -107,7 +107,10 @@ func (s *sample) leak() *Finding {
 			is, it = "are", "them"
 		}
 		f.Text = fmt.Sprintf("%s %s the target in other words: of %d rows no two are in another order, so that nothing else is learned", namesOf(names), is, len(y))
-		f.Remedy = fmt.Sprintf("leave %s out, - %s", it, namesOf(names[:min(3, len(names))]))
+		f.Remedy = "leave " + it + " out,"
+		for _, name := range names[:min(3, len(names))] {
+			f.Remedy += " - " + s.term(name)
+		}
 	case s.kind.gaussian && s.left() < exactShare && s.leverage() < 0.5:
 		f.Text = "the columns together are the target to rounding: it is computed from them"
 		f.Remedy = "leave out what is not known before the target is"
@@ -279,7 +282,7 @@ func (s *sample) order() *Finding {
 	drift, along := slope(place, e)
 	near, far := min(1, 2*special.NormalCDF(-z)), min(1, 4*special.NormalCDF(-math.Abs(along))) // each of two
 	f := &Finding{
-		Statistic: lag, P: near, Remedy: "add a column that says when or where they were taken, such as rbf(time)",
+		Statistic: lag, P: near, Remedy: "add a function of what says when or where they were taken, such as hsgp(time)",
 		Text: fmt.Sprintf("neighbouring rows go together (the residuals of one and the next correlate by %.2g), so that intervals are too narrow", lag),
 	}
 	if far < near {
@@ -287,7 +290,7 @@ func (s *sample) order() *Finding {
 		f.Text = fmt.Sprintf("the residuals drift from the first row to the last (correlation %.2g), so that rows to come will be farther off", drift)
 	}
 	if s.time != "" {
-		f.Remedy = fmt.Sprintf("add rbf(%s) to the formula, by which the file is sorted", s.time)
+		f.Remedy = fmt.Sprintf("add hsgp(%s) to the formula, by which the file is sorted", s.term(s.time))
 	}
 	explains := f.Statistic * f.Statistic
 	if f.explains = &explains; explains < s.error()*s.error() {
@@ -340,12 +343,8 @@ func (s *sample) groups() *Finding {
 		if p > s.share || shared < s.error() || best != nil && best.Statistic >= shared || s.known(key) {
 			continue
 		}
-		term := key.name
-		if !key.category {
-			term = "onehot(" + key.name + ")"
-		}
 		best = &Finding{
-			Statistic: shared, P: p, explains: &shared, Remedy: "add " + term + " to the formula",
+			Statistic: shared, P: p, explains: &shared, Remedy: "add " + s.effects(key, len(counts)) + " to the formula",
 			Text: fmt.Sprintf("rows with the same %s go together (%.2g %% of the variance of the residuals is that of %d groups), so that intervals are too narrow", key.name, 100*shared, len(counts)),
 		}
 	}

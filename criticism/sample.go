@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
 )
 
 // family is what the checks ask of a likelihood. Every one of package likelihood has it.
@@ -90,11 +91,12 @@ type sample struct {
 	kind        kind
 	options     Options
 	ws          *credence.Workspace
-	name        string            // of the target
-	transformed bool              // the target is a function of a column already
-	normal      bool              // so is the prior
-	looks       *credence.Look    // of the targets of a Gaussian that are a column as it is, nil else
-	sourceRow   func(row int) int // of a row of the data
+	name        string // of the target
+	transformed bool   // the target is a function of a column already
+	normal      bool   // so is the prior
+	asked
+	looks     *credence.Look    // of the targets of a Gaussian that are a column as it is, nil else
+	sourceRow func(row int) int // of a row of the data
 
 	place          []int // row of the data
 	target         []float64
@@ -127,7 +129,7 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	if !ok {
 		return nil, nil
 	}
-	s := &sample{kind: kindOf(lik), options: options, ws: credence.NewWorkspace(options.Threads), sourceRow: func(row int) int { return row }}
+	s := &sample{kind: kindOf(lik), options: options, ws: credence.NewWorkspace(options.Threads), asked: askedOf(fitted), sourceRow: func(row int) int { return row }}
 	fr, framed := fitted.Frame.(*frame.Frame)
 	if framed {
 		s.transformed = fr.Target != nil && len(fr.Target.Expr.Steps) > 0
@@ -279,6 +281,7 @@ func (s *sample) readKeys(fr *frame.Frame, data credence.Data) error {
 		c := &schema.Columns[j]
 		if name, _ := credence.CutText(c.Name); !used[name] && c.Kind != credence.Boolean && len(columns) < MostKeys {
 			columns = append(columns, j)
+			s.terms[c.Name] = spec.Column{Name: c.Name}.String()
 			s.keys = append(s.keys, column{name: c.Name, category: c.Kind == credence.Category, values: make([]float64, len(s.target))})
 		}
 	}

@@ -203,9 +203,9 @@ func (s *sample) otherFamily() string {
 	case slices.ContainsFunc(s.used, func(i int) bool { return !(s.target[i] > 0) }):
 		return ""
 	case !s.normal:
-		return fmt.Sprintf("fit log(%s)", s.name)
+		return fmt.Sprintf("fit log(%s)", s.term(s.name))
 	}
-	return fmt.Sprintf("fit log(%s), or --family gamma", s.name)
+	return fmt.Sprintf("fit log(%s), or --family gamma", s.term(s.name))
 }
 
 // discrete says whether the targets of a Gaussian look like counts, grades or classes, whose families are fitted under a
