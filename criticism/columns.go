@@ -3,6 +3,7 @@ package criticism
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -101,6 +102,12 @@ func otherLink(l family, own likelihood.Link) *link {
 		return &link{likelihood.Bernoulli{Link: likelihood.Cloglog}, probit, cloglog}
 	}
 	return &link{likelihood.Bernoulli{Link: likelihood.Cloglog}, logit, cloglog}
+}
+
+// events says whether counts are 0 and 1 alone, as those of events within observed times: their rate has a log link by its
+// meaning, and the times end with the events.
+func (s *sample) events() bool {
+	return s.kind.counts && !slices.ContainsFunc(s.target, func(y float64) bool { return y > 1 })
 }
 
 // link looks for a bend of the scores with the prediction, of a family that has another link. As in the test of Pregibon

@@ -138,13 +138,13 @@ var (
 	outliersCheck    = check{"outliers", Fault, false, always, (*sample).outliers}
 	orderCheck       = check{"order", Fault, false, func(s *sample) bool { return !s.sorted }, (*sample).order}
 	groupsCheck      = check{"groups", Fault, false, func(s *sample) bool { return len(s.keys) > 0 }, (*sample).groups}
-	dispersionCheck  = check{"dispersion", Fault, false, func(s *sample) bool { return s.kind.fixedDispersion || s.kind.counts }, (*sample).dispersion}
+	dispersionCheck  = check{"dispersion", Fault, false, func(s *sample) bool { return (s.kind.fixedDispersion || s.kind.counts) && !s.events() }, (*sample).dispersion}
 	spreadCheck      = check{"dispersion", Remark, true, func(s *sample) bool { return !s.kind.fixedDispersion && !s.kind.classes }, (*sample).spread}
 	trendCheck       = check{"trend", Remark, true, always, (*sample).trend}
 	interactionCheck = check{"interaction", Remark, true, func(s *sample) bool { return len(s.columns) > 1 }, (*sample).interaction}
-	linkCheck        = check{"link", Remark, true, func(s *sample) bool { return s.kind.other != nil }, (*sample).link}
+	linkCheck        = check{"link", Remark, true, func(s *sample) bool { return s.kind.other != nil && !s.events() }, (*sample).link}
 	oddsCheck        = check{"odds", Remark, true, func(s *sample) bool { return s.kind.grades > 2 }, (*sample).odds}
-	zerosCheck       = check{"zeros", Remark, false, func(s *sample) bool { return s.kind.counts }, (*sample).zeros}
+	zerosCheck       = check{"zeros", Remark, false, func(s *sample) bool { return s.kind.counts && !s.events() }, (*sample).zeros}
 	tailsCheck       = check{"tails", Remark, false, func(s *sample) bool { return s.kind.gaussian }, (*sample).tails}
 
 	checks = [...]*check{&copiesCheck, &outliersCheck, &orderCheck, &groupsCheck, &dispersionCheck, &spreadCheck, &trendCheck, &interactionCheck,

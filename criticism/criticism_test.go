@@ -320,6 +320,36 @@ func TestRemediesAreTyped(t *testing.T) {
 	}
 }
 
+// Events within observed times are fitted by poisson: that they are 0 or 1, and that times end with them, is no fault of theirs.
+func TestEventsAreNoCounts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 3))
+	const n = 600
+	x, time, event, twice := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+		time[i] = rng.ExpFloat64() * math.Exp(-0.5*x[i])
+		if censored := 2.5 * rng.ExpFloat64(); censored < time[i] {
+			time[i] = censored
+		} else {
+			event[i], twice[i] = 1, 2
+		}
+	}
+	rows, err := table.New().Numbers("x", x).Numbers("time", time).Numbers("event", event).Numbers("twice", twice).Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]string{"event": "[] [] []", "square(twice)": "counts"} { // those up to four are none of events
+		model, err := fit.Table(context.Background(), rows, fit.Options{Formula: target + " ~ x + offset(log(time))", Family: "poisson"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := model.Report
+		if told := fmt.Sprint(r.Warnings, r.Remarks, r.Details); !strings.Contains(told, want) {
+			t.Errorf("%s: %s", target, told)
+		}
+	}
+}
+
 // Keys are whole numbers beside the model with three values at least and one for every three rows at most, and none that
 // follow from a column of the model or the target.
 func TestKeys(t *testing.T) {

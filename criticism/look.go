@@ -38,6 +38,9 @@ const (
 	topShare = 0.05
 	// heaped is the share of values that are whole tens from which on they are prices or estimates: of counts it is a tenth.
 	heaped = 0.3
+	// leastAmount is the whole number from which on all values are amounts, such as prices: of a count so large gamma says what
+	// the families of counts do.
+	leastAmount = 1000
 	// narrow is the standard deviation, as a share of the mean, below which whole numbers far from 0 may as well be ages or sizes.
 	narrow = 0.5
 	// skewed is the skewness by quantiles from which a logarithm is proposed: that of a gamma distribution of shape 8.
@@ -219,7 +222,7 @@ func (t *Targets) whole(name string) *credence.Look {
 	case ratio < lowDispersion:
 		look.Like = LookNumbers
 		look.Text += ": these vary less than counts do and are taken as measurements"
-	case float64(t.tens) > heaped*float64(t.rows) && t.high >= 1000 && t.share(0) < heaped:
+	case float64(t.tens) > heaped*float64(t.rows) && t.high >= 1000 && t.share(0) < heaped, t.low >= leastAmount:
 		return t.amounts(name)
 	case t.low > t.mean/3 && t.squares/float64(t.rows) < narrow*narrow*t.mean*t.mean:
 		look.Like, look.Families = LookNumbers, []string{"negbinomial"}

@@ -40,6 +40,8 @@ func TestLook(t *testing.T) {
 		"shares of twenty":          {LookShares, "binomial", func(rng *rand.Rand) float64 { return math.Round(20*rng.Float64()) / 20 }},
 		"prices":                    {LookAmounts, "gamma", func(rng *rand.Rand) float64 { return math.Round(100*math.Exp(5+.7*rng.NormFloat64())) / 100 }},
 		"whole hundreds of dollars": {LookAmounts, "gamma", func(rng *rand.Rand) float64 { return 100 * math.Round(math.Exp(7+.6*rng.NormFloat64())) }},
+		"whole dollars":             {LookAmounts, "gamma", func(rng *rand.Rand) float64 { return math.Round(math.Exp(12 + .6*rng.NormFloat64())) }},
+		"whole numbers, narrow":     {"", "", func(rng *rand.Rand) float64 { return math.Round(5000 + 300*rng.NormFloat64()) }},
 		"costs, mostly none": {LookAmounts, "gamma", func(rng *rand.Rand) float64 {
 			if rng.Float64() < .7 {
 				return 0

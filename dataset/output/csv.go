@@ -68,6 +68,15 @@ func appendCell(line, text []byte, delimiter byte) []byte {
 	return append(line, '"')
 }
 
+// appendNumber appends the shortest decimals of a number: up to 10¹⁵ without an exponent, which spreadsheets may take for text.
+func appendNumber(line []byte, v float64) []byte {
+	format := byte('g')
+	if size := math.Abs(v); size >= 1 && size < 1e15 {
+		format = 'f'
+	}
+	return strconv.AppendFloat(line, v, format, -1, 64)
+}
+
 // line appends the line of a row.
 func (w *csvWriter) line(line []byte, cells []float64, texts [][]byte) []byte {
 	for j := range w.columns {
@@ -77,7 +86,7 @@ func (w *csvWriter) line(line []byte, cells []float64, texts [][]byte) []byte {
 			continue
 		}
 		if v := cells[0]; !math.IsNaN(v) {
-			line = strconv.AppendFloat(line, v, 'g', -1, 64)
+			line = appendNumber(line, v)
 		}
 		cells = cells[1:]
 	}
@@ -146,7 +155,7 @@ func newVWWriter(w io.Writer, columns []Column) *vwWriter {
 func (w *vwWriter) Write(_ func(do func(i int)), cells []float64, texts ...[]byte) error {
 	var line []byte
 	for row := range slices.Chunk(cells, w.width) {
-		line = strconv.AppendFloat(line[:0], row[w.mean], 'g', -1, 64)
+		line = appendNumber(line[:0], row[w.mean])
 		if w.tag >= 0 && len(texts[w.tag]) > 0 {
 			line = append(append(line, ' '), texts[w.tag]...)
 		}
