@@ -582,7 +582,7 @@ func TestChecks(t *testing.T) {
 		{likelihood.Gaussian{}, 7}, {likelihood.Poisson{}, 8}, {likelihood.NegativeBinomial{}, 7}, {likelihood.Gamma{}, 6},
 		{likelihood.Bernoulli{}, 6}, {likelihood.Ordinal{Cutpoints: param.List{Values: []float64{0, 1}}}, 6}, {likelihood.Binomial{}, 6},
 	} {
-		s := &sample{kind: kindOf(c.family.(family)), columns: make([]*column, 2), keys: make([]column, 1)}
+		s := &sample{kind: kindOf(c.family.(family)), target: []float64{0, 2}, columns: make([]*column, 2), keys: make([]column, 1)}
 		if got := s.checks(); got != c.want {
 			t.Errorf("%T: %d checks, want %d", c.family, got, c.want)
 		}
