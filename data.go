@@ -22,10 +22,11 @@ const SegmentRows = 1 << 17
 // without rows has that of the next one.
 type Filed interface{ Files() []int }
 
-// Files returns where the files of rows begin, and their number of rows behind these: [0, n] where rows do not tell of files.
+// Files returns where the files of rows begin, and their number of rows behind these: [0, n] where rows do not tell of files, or are no more than
+// a block, whose sums are the same in any files.
 func Files(rows interface{ Rows() int }) []int {
 	var begins []int
-	if f, ok := rows.(Filed); ok {
+	if f, ok := rows.(Filed); ok && rows.Rows() > BlockRows {
 		begins = f.Files()
 	}
 	if len(begins) == 0 {

@@ -162,6 +162,9 @@ func (j *Job) mergeCounts(answers []given) error {
 	if err != nil {
 		return err
 	}
+	if kept := next.begins(len(next.Counts)).Kept; !more && len(next.Counts) > 1 && kept <= credence.BlockRows {
+		return fmt.Errorf("the files have %d rows in all, and up to %d are summed up as one: fit on one machine, or join the files", kept, credence.BlockRows)
+	}
 	if next.Census = nil; more {
 		next.Census, err = json.Marshal(all)
 	} else {
@@ -258,7 +261,7 @@ func (j *Job) outside(answers []given) (credence.Source, error) {
 	if schemas == nil {
 		return nil, nil
 	}
-	b := &beside{some: some{schema: unite(schemas)}, rows: j.begins(len(answers)).Source}
+	b := &beside{some: some{schema: unite(schemas)}, rows: j.state.begins(len(answers)).Source}
 	for i := range answers {
 		if a := &answers[i]; a.Beside != nil {
 			if err := b.add(&some{a.Beside, a.vector("beside")}, ints(a.vector("source"))); err != nil {

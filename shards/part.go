@@ -200,8 +200,8 @@ func (j *Job) count(ctx context.Context, k int, vectors map[string][]float64) (*
 }
 
 // begins returns the first row of file k among those of the model and among all.
-func (j *Job) begins(k int) (begin counts) {
-	for _, c := range j.state.Counts[:k] {
+func (s *state) begins(k int) (begin counts) {
+	for _, c := range s.Counts[:k] {
 		begin.Kept += c.Kept
 		begin.Source += c.Source
 	}
@@ -285,7 +285,7 @@ func (j *Job) sum(ctx context.Context, k int, vectors map[string][]float64) (*an
 
 // carry takes along the rows of a file that are looked at.
 func (j *Job) carry(ctx context.Context, a *answer, p *fit.Prepared, bound *frame.Bound, source credence.Source, vectors map[string][]float64) error {
-	begin, name := j.begins(a.File), prefix(a.File)
+	begin, name := j.state.begins(a.File), prefix(a.File)
 	var places, rows []int
 	for _, place := range p.Criticised() {
 		if place >= begin.Kept && place < begin.Kept+a.Counts.Kept {
@@ -298,7 +298,7 @@ func (j *Job) carry(ctx context.Context, a *answer, p *fit.Prepared, bound *fram
 		return err
 	}
 	vectors[name+"rows"] = values
-	if j.begins(len(j.state.Files)).Source <= fit.MostBeside && len(j.state.Outside) > 0 {
+	if j.state.begins(len(j.state.Files)).Source <= fit.MostBeside && len(j.state.Outside) > 0 {
 		if table, other, err := j.load(ctx, a.File, j.state.Outside, nil); err == nil && other != nil { // what stands outside the formula may be unreadable
 			defer table.Close()
 			a.Beside = &credence.Schema{Columns: other.Schema().Columns}

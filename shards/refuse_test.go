@@ -114,7 +114,7 @@ func TestDamagedFiles(t *testing.T) {
 
 // TestChangedFiles: a file is known by its size and beginning, and may have another place; what it holds must be what the job says.
 func TestChangedFiles(t *testing.T) {
-	paths := write(t, 300, 200)
+	paths := write(t, 300, 400)
 	job := must.Value(New(ctx, paths, plainOptions, dataset.Options{}))(t)
 	text := must.Value(os.ReadFile(paths[1]))(t)
 	job.Folder = t.TempDir()
@@ -190,7 +190,7 @@ func TestKilledAndSentTwice(t *testing.T) {
 
 // TestJobRefuses: what has no sums over files is refused with what to use.
 func TestJobRefuses(t *testing.T) {
-	paths := write(t, 80, 60)
+	paths := write(t, 400, 300)
 	for _, c := range []struct {
 		options fit.Options
 		want    string
@@ -214,6 +214,9 @@ func TestJobRefuses(t *testing.T) {
 	}
 	_, err := New(ctx, []string{"-"}, plainOptions, dataset.Options{})
 	refused(t, err, "standard input")
+	job := must.Value(New(ctx, write(t, 200, 312), plainOptions, dataset.Options{}))(t)
+	_, _, err = job.Merge(ctx, must.Value(job.Partial(ctx, 0, 1))(t))
+	refused(t, err, "have 512 rows in all", "join the files")
 	// What the rows decide is refused before any file is summed up.
 	for _, c := range []struct{ formula, family, want string }{
 		{"flag ~ a", "", "needs all rows in one place"},
