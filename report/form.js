@@ -431,8 +431,10 @@ function credence(model, bytes) {
       const at = f.positive ? Math.exp : x => x, noise = f.positive ? 0.3 : Math.sqrt(f.moments(0, 0)[1]) || 1;
       return at(root(x => score(cdf(at(x))), score(p), m, Math.sqrt(v + noise * noise)));
     }
+    // Counts of which the model knows next to nothing are not searched for: a distribution function takes as many steps as the root of its count.
+    if (f.most > 1e8 && !(f.mean(m + Math.abs(score(p)) * Math.sqrt(v)) < 1e8)) return NaN;
     const [mean, spread] = model.grades ? [f.most / 2, 1] : momentsOf(parts, q => q.family.moments(q.m, q.v));
-    let low = f.least - 1, high = Math.max(f.least, Math.min(Math.round(mean + score(p) * Math.sqrt(spread)) || 0, f.most, 1e15));
+    let low = f.least - 1, high = Math.max(f.least, Math.min(Math.round(mean + score(p) * Math.sqrt(spread)) || 0, f.most, Math.ceil(4 * f.mean(m + Math.abs(score(p)) * Math.sqrt(v))) + 100));
     if (cdf(high) < p) {
       for (let step = 1; high < f.most && cdf(high) < p && high < 1e300; step *= 2) { low = high; high = Math.min(f.most, high + step); }
     } else {

@@ -214,3 +214,15 @@ func TestRangeText(t *testing.T) {
 		}
 	}
 }
+
+// TestFarCount: a count that is beyond all that is known has no interval, and the page does not hang.
+func TestFarCount(t *testing.T) {
+	train, _ := rowsOf(t, 100, 1, false)
+	f := must.Value(newForm(scorerOf(t, train, fit.Options{Formula: "count ~ x", Family: "poisson"}), 0.9, nil))(t)
+	for x, told := range map[string]bool{"1000": false, "1": true} {
+		a := answers(t, f, []map[string]string{{"x": x}})[0]
+		if a.Error != "" || (a.Upper != nil) != told || (a.Mean != nil) != told && told {
+			t.Errorf("x = %s: %+v", x, a)
+		}
+	}
+}
