@@ -123,12 +123,7 @@ func (t *HSGP) Bind(in *Inputs) (Map, error) {
 		}
 	}
 	term := *t
-	m.apart = t.Apart
-	m.with = func(l Lengthscale) Term {
-		other := term
-		other.Lengthscale = l
-		return &other
-	}
+	m.term, m.apart = &term, t.Apart
 	return m, nil
 }
 
@@ -154,7 +149,11 @@ func (k Kernel) fall(d int, square float64) float64 {
 // has them. With c = L/S, S the reach of the data, these are m ≥ a c S/ℓ, c ≥ b ℓ/S (Riutort-Mayol et al. 2023, section 4) and
 // c ≥ 1 + e ℓ/S, without which the variance at the ends of the data is too small by up to 41 %; all together leave the kernel
 // within 2.5 % of its variance. short says what it asks for where it may not take it; as many functions as different values are enough.
-func (t *HSGP) widened() (wider *HSGP, short string) {
+//
+// For one column with n rows, signal is n times the prior variance of the function over that of the noise: then the variance that frequencies beyond
+// those of m have is at most a tenth of what the noise leaves of m weights, m/n of its variance, lest bands that know of no other functions
+// are too narrow (a rough function of little noise: 90 % bands held .79 of it).
+func (t *HSGP) widened(signal float64) (wider *HSGP, short string) {
 	if len(t.Lengthscale.Values) == 0 { // of an engine that learns none, where the term begins is where it ends
 		return nil, ""
 	}
@@ -167,6 +166,16 @@ func (t *HSGP) widened() (wider *HSGP, short string) {
 		l := t.Lengthscale.of(k) / t.Reach[k]
 		c := max(w.Boundary[k], rule[1]*l, 1+rule[2]*l)
 		m := max(float64(t.Functions[k]), math.Ceil(rule[0]*c/l*(1-rounding)))
+		beyond := func(m float64) float64 { // the share of the variance there
+			w := math.Pi * m / (2 * c) * l
+			if nu := t.Kernel.smoothness(); !math.IsInf(nu, 1) {
+				return 2 * (1 - special.StudentCDF(w, 2*nu))
+			}
+			return math.Erfc(w / math.Sqrt2)
+		}
+		for len(t.Inputs) == 1 && t.Most != nil && m < float64(t.Most[k]) && beyond(m)*signal > m/10 {
+			m++
+		}
 		if t.Most != nil {
 			m = min(m, float64(max(t.Most[k], t.Functions[k])))
 		}
@@ -189,11 +198,11 @@ func (t *HSGP) widened() (wider *HSGP, short string) {
 }
 
 // Widened returns the set with the terms of Hilbert-space processes that their lengthscales ask for, nil where it has them, and
-// what terms lack that may not take it.
-func (s *Set) Widened() (wider *Set, short []string) {
+// what terms lack that may not take it. signal tells, of the block of a term, the rows times its prior variance over that of the noise, 0 where there is none.
+func (s *Set) Widened(signal func(block string) float64) (wider *Set, short []string) {
 	wider = s.Replace(func(term Term) Term {
 		if t, ok := term.(*HSGP); ok {
-			w, lacks := t.widened()
+			w, lacks := t.widened(signal(t.Name))
 			if lacks != "" {
 				short = append(short, fmt.Sprintf("%s: the lengthscale %.3g asks for %s", t.Name, t.Lengthscale.Values, lacks))
 			}

@@ -23,14 +23,14 @@ func asked(t *testing.T, term HSGP) *HSGP {
 	term.Most = []int{5000, 5000}[:len(term.Inputs)]
 	held := term
 	held.Lengthscale = Lengthscale{} // of an engine that learns none
-	if wider, short := held.widened(); wider != nil || short != "" {
+	if wider, short := held.widened(0); wider != nil || short != "" {
 		t.Errorf("without a lengthscale it asks for %+v, %s", wider, short)
 	}
-	wider, short := term.widened()
+	wider, short := term.widened(0)
 	if wider == nil || short != "" {
 		t.Fatalf("%s at %v: %s", term.Name, term.Lengthscale.Values, short)
 	}
-	if again, short := wider.widened(); again != nil || short != "" {
+	if again, short := wider.widened(0); again != nil || short != "" {
 		t.Fatalf("%s at %v wants %v and %v, and then more", term.Name, term.Lengthscale.Values, wider.Functions, wider.Boundary)
 	}
 	return wider
@@ -101,7 +101,7 @@ func TestHilbertLimits(t *testing.T) {
 		{[]int{5000}, false, 0.001, 0, 0, "[hsgp(a): the lengthscale [0.001] asks for m=[4200], boundary=1.2]"},
 	} {
 		term.Most, term.Fixed, term.Lengthscale.Values = c.most, c.fixed, []float64{c.l}
-		wider, short := newSet(t, in, &term).Widened()
+		wider, short := newSet(t, in, &term).Widened(noSignal)
 		if got := fmt.Sprint(short); got != cmp.Or(c.short, "[]") {
 			t.Errorf("ℓ = %g: %s, want %s", c.l, got, c.short)
 		}
@@ -119,13 +119,13 @@ func TestHilbertInputs(t *testing.T) {
 	in := numbers(2)
 	term := HSGP{Name: "hsgp(a, b)", Kernel: RBF, Inputs: []int{0, 1}, Lengthscale: Lengthscale{Values: []float64{1, 0.1}}, Functions: []int{2, 3},
 		Middle: []float64{0, 1}, Reach: []float64{2, 2}, Boundary: []float64{1.2, 1.2}, Most: []int{4, 17}}
-	wider, _ := newSet(t, in, &term).Widened()
+	wider, _ := newSet(t, in, &term).Widened(noSignal)
 	got := wider.Terms()[0].(*HSGP)
 	if got.Functions[0] != 4 || got.Functions[1] != 17 || math.Abs(got.Boundary[0]-1.75) > 1e-12 || got.Boundary[1] != 1.2 {
 		t.Errorf("m = %v, c = %v", got.Functions, got.Boundary)
 	}
 	term.Most = nil
-	if _, short := newSet(t, in, &term).Widened(); fmt.Sprint(short) != "[hsgp(a, b): the lengthscale [1 0.1] asks for m=[7, 42], boundary=1.75]" {
+	if _, short := newSet(t, in, &term).Widened(noSignal); fmt.Sprint(short) != "[hsgp(a, b): the lengthscale [1 0.1] asks for m=[7, 42], boundary=1.75]" {
 		t.Errorf("%s", short)
 	}
 	rows := batch(in, 5, false)
@@ -271,5 +271,51 @@ func checkApart(t *testing.T, s, apart *Set, rows *credence.Batch) {
 				t.Fatalf("slope of %s in %s is %v, want %v", s.WeightName(j), hypers[h].Name, got, want)
 			}
 		}
+	}
+}
+
+func noSignal(string) float64 { return 0 }
+
+// A rough function of little noise takes as many functions as leave out less than the noise hides: by the tail of the spectral density, whose
+// integral is summed here, the last number of functions is enough and the one before is not.
+func TestSignalsTakeMoreFunctions(t *testing.T) {
+	in := numbers(1)
+	for _, kernel := range []Kernel{RBF, Matern32, Matern52} {
+		for _, signal := range []float64{0, 1, 1e3, 1e6} {
+			term := HSGP{Name: "hsgp(a)", Kernel: kernel, Inputs: []int{0}, Lengthscale: Lengthscale{Values: []float64{1}}, Functions: []int{10},
+				Middle: []float64{0}, Reach: []float64{2}, Boundary: []float64{4}, Most: []int{500}}
+			wider, short := newSet(t, in, &term).Widened(func(block string) float64 {
+				if block != "hsgp(a)" {
+					t.Errorf("the signal of %q is asked for", block)
+				}
+				return signal
+			})
+			m := 10
+			if wider != nil {
+				m = wider.Terms()[0].(*HSGP).Functions[0]
+			}
+			beyond := func(m int) (share float64) { // 2∫S/2π
+				const step = 1e-3 // of the logarithm
+				for w := math.Pi * float64(m) / 16 * math.Exp(step/2); w < 1e5; w *= math.Exp(step) {
+					share += kernel.density(1, w*w) * 2 * w * math.Sinh(step/2) / math.Pi
+				}
+				return share
+			}
+			if len(short) > 0 || beyond(m)*signal > float64(m)/10*1.001 {
+				t.Errorf("%s, signal %v: %d functions leave out %.3g, %v", kernel, signal, m, beyond(m), short)
+			}
+			if signal >= 1e3 && beyond(m-1)*signal <= float64(m-1)/10*0.999 {
+				t.Errorf("%s, signal %v: %d functions, and one less is enough", kernel, signal, m)
+			}
+		}
+	}
+	term := HSGP{Name: "hsgp(a)", Kernel: Matern32, Inputs: []int{0}, Lengthscale: Lengthscale{Values: []float64{1}}, Functions: []int{30}, Middle: []float64{0}, Reach: []float64{2}, Boundary: []float64{4}}
+	if wider, short := newSet(t, in, &term).Widened(func(string) float64 { return 1e9 }); wider != nil || len(short) > 0 {
+		t.Errorf("stated functions become %v, %v", wider, short)
+	}
+	term.Most = []int{35}
+	wider, _ := newSet(t, in, &term).Widened(func(string) float64 { return 1e9 })
+	if wider == nil || wider.Terms()[0].(*HSGP).Functions[0] != 35 {
+		t.Error("functions are not bounded by the different values")
 	}
 }

@@ -171,14 +171,11 @@ func (s *Set) replaceLengthscales(change func(*Lengthscale)) *Set {
 				change(&list[k])
 			}
 			return t.WithLengthscales(list)
-		case *HSGP:
-			other := *t
-			change(&other.Lengthscale)
-			return setApart(&other, false)
-		case *Periodic:
-			other := *t
-			change(&other.Lengthscale)
-			return setApart(&other, false)
+		case *HSGP, *Periodic:
+			return changed(t, func(l *Lengthscale, apart *bool) {
+				change(l)
+				*apart = false
+			})
 		case *Radial:
 			other := *t
 			change(&other.Lengthscale)

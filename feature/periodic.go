@@ -60,12 +60,7 @@ func (t *Periodic) Bind(in *Inputs) (Map, error) {
 		}
 	}
 	term := *t
-	m.apart = t.Apart
-	m.with = func(l Lengthscale) Term {
-		other := term
-		other.Lengthscale = l
-		return &other
-	}
+	m.term, m.apart = &term, t.Apart
 	return &periodicMap{m, t.Harmonics}, nil
 }
 

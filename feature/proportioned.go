@@ -18,7 +18,7 @@ type proportionedMap struct {
 	slopes      []float64 // ∂ log deviation/∂ log ℓ, columns × inputs
 	fill        func(dst, x []float64)
 	weightName  func(j int) string
-	with        func(l Lengthscale) Term
+	term        Term
 	apart       bool // the deviations are those of the prior alone, and columns are without them
 }
 
@@ -44,7 +44,9 @@ func (m *proportionedMap) Hyper() []credence.Hyper {
 	return m.lengthscale.hyper(m.label, len(m.inputs), func(j int) string { return m.names[j] })
 }
 
-func (m *proportionedMap) WithHyper(values []float64) Term { return m.with(m.lengthscale.with(values)) }
+func (m *proportionedMap) WithHyper(values []float64) Term {
+	return changed(m.term, func(l *Lengthscale, _ *bool) { *l = m.lengthscale.with(values) })
+}
 
 func (m *proportionedMap) Fill(ws *credence.Workspace, dst linop.Dense, rows *credence.Batch) {
 	mark := ws.Mark()
@@ -108,20 +110,20 @@ func (s *Set) Apart() (credence.Features, bool) {
 		if b.tunable == nil || !slices.ContainsFunc(b.tunable.Hyper(), learned) {
 			return nil
 		}
-		return setApart(b.term, true)
+		return changed(b.term, func(_ *Lengthscale, apart *bool) { *apart = true })
 	}), true
 }
 
-// setApart returns a term whose columns have their deviations, or have them not.
-func setApart(term Term, apart bool) Term {
+// changed returns a term of this kind with other lengthscales, or with its deviations apart or not, and others as they are.
+func changed(term Term, change func(l *Lengthscale, apart *bool)) Term {
 	switch t := term.(type) {
 	case *HSGP:
 		other := *t
-		other.Apart = apart
+		change(&other.Lengthscale, &other.Apart)
 		return &other
 	case *Periodic:
 		other := *t
-		other.Apart = apart
+		change(&other.Lengthscale, &other.Apart)
 		return &other
 	}
 	return term

@@ -14,7 +14,14 @@ func (p *Prepared) widen(ctx context.Context, fitted *credence.Fitted) (*credenc
 	if !ok {
 		return fitted, nil
 	}
-	wider, short := features.Widened()
+	signal := func(block string) float64 {
+		variance, noise := fitted.Report.Hyper.Of("prior_variance."+block, 0), fitted.Report.Hyper.Of("noise_variance", 0)
+		if !(noise > 0) {
+			return 0
+		}
+		return float64(p.data.Rows()) * variance / noise
+	}
+	wider, short := features.Widened(signal)
 	if wider != nil {
 		again, err := p.with(ctx, wider, func(*credence.Fitted) bool { return true })
 		if err != nil {
@@ -22,7 +29,7 @@ func (p *Prepared) widen(ctx context.Context, fitted *credence.Fitted) (*credenc
 		}
 		if again != nil {
 			fitted = again
-			_, short = again.Members[0].Model.Features.(*feature.Set).Widened()
+			_, short = again.Members[0].Model.Features.(*feature.Set).Widened(signal)
 		}
 	}
 	for _, lacks := range short {
