@@ -5,13 +5,14 @@ import (
 	"slices"
 )
 
-// recursive is the ability of a family of counts whose probabilities follow each other, as package likelihood describes.
+// recursive is the ability of a family of counts whose probabilities follow each other, as package likelihood
+// describes.
 type recursive interface {
 	Recursion(zero, ratio, f []float64) (size float64)
 }
 
-// countNodes are nodes of the trapezium rule over f, which all parts of a likelihood share. mass begins as the probability
-// of f at a node and of the count 0 there, and becomes that of the counts that follow.
+// countNodes are nodes of the trapezium rule over f, which all parts of a likelihood share. mass begins as the
+// probability of f at a node and of the count 0 there, and becomes that of the counts that follow.
 type countNodes struct {
 	f, mass, zero, ratio []float64
 	groups               []countGroup
@@ -33,8 +34,8 @@ const (
 	nodesEnd = 6.8
 )
 
-// countQuantiles is Quantiles of counts up to a few hundred, whose probabilities are added up from 0: exact but where the
-// distribution function is within 1e-9 of a probability. It is false for what is no such row.
+// countQuantiles is Quantiles of counts up to a few hundred, whose probabilities are added up from 0: exact but where
+// the distribution function is within 1e-9 of a probability. It is false for what is no such row.
 func (d *Distribution) countQuantiles(dst []float64, i int, probabilities []float64) bool {
 	return d.eachCount(i, mostCounts, func(most int, next func(y float64) float64) bool {
 		for k := range dst {
@@ -54,8 +55,9 @@ func (d *Distribution) countQuantiles(dst []float64, i int, probabilities []floa
 	})
 }
 
-// eachCount calls do with the probabilities of the counts of row i, to be asked for from 0 to most in order, and again with more
-// of them, up to about limit, until do is satisfied. It is false where do never is, and for what is no row of such counts.
+// eachCount calls do with the probabilities of the counts of row i, to be asked for from 0 to most in order, and again
+// with more of them, up to about limit, until do is satisfied. It is false where do never is, and for what is no row of
+// such counts.
 func (d *Distribution) eachCount(i, limit int, do func(most int, next func(y float64) float64) bool) bool {
 	if _, ok := d.parts[0].likelihood.(recursive); !ok || d.tables == nil || d.parts[0].perRow != nil {
 		return false

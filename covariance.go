@@ -8,8 +8,8 @@ type Covariance struct {
 	Key     string   // of the groups: "g", or "g:h"
 	Levels  int      // with weights
 	Columns []string // names of the k columns, "(intercept)" or a column of the data
-	// Own is k×k, row-major: weights of a level for the data's own columns are made of those for columns as they enter the fit by it. Off the
-	// diagonal it is not 0 where a column beside a constant is centred.
+	// Own is k×k, row-major: weights of a level for the data's own columns are made of those for columns as they enter
+	// the fit by it. Off the diagonal it is not 0 where a column beside a constant is centred.
 	Own []float64
 	// SD are the standard deviations of the k columns as they enter the fit, one for each or one for all, where they
 	// are stated: held, or else where learning starts. Nil is learned.

@@ -12,13 +12,14 @@ import (
 //
 //	∫ (P(Y ≤ x) − 1{x ≥ y})² dx = E|Y − y| − ½ E|Y − Y'|,
 //
-// and of whole numbers and classes the sum over them, which is the ranked probability score (Gneiting & Raftery 2007). It is in
-// units of y, least on average for the distribution that y comes from, and |Y − y| for one that is certain. With a slope, which is dx/dy,
-// it is that of an ascending function x of a continuous y. It is NaN where it is infinite.
+// and of whole numbers and classes the sum over them, which is the ranked probability score (Gneiting & Raftery 2007).
+// It is in units of y, least on average for the distribution that y comes from, and |Y − y| for one that is certain.
+// With a slope, which is dx/dy, it is that of an ascending function x of a continuous y. It is NaN where it is
+// infinite.
 //
-// Mixtures of normal distributions and one Student t have closed forms; counts are added up from 0 by the tables of [Distribution.Share],
-// and else by parts between which the distribution function is smooth; other distributions are integrated. All are
-// within 1e-8 of the score's size.
+// Mixtures of normal distributions and one Student t have closed forms; counts are added up from 0 by the tables of
+// [Distribution.Share], and else by parts between which the distribution function is smooth; other distributions are
+// integrated. All are within 1e-8 of the score's size.
 func (d *Distribution) CRPS(i int, y float64, slope func(y float64) float64) float64 {
 
 	family := d.parts[len(d.parts)/2].likelihood
@@ -77,8 +78,8 @@ func normalDistance(mean, sd float64) float64 {
 	return 2*sd*special.NormalDensity(z) + mean*(1-2*special.NormalCDF(-z))
 }
 
-// integratedCRPS is CRPS by integration over t, x being centre + width·sinh(t), or exp(t) where y is positive, between quantiles and on
-// intervals beyond them until nothing is left, which power tails are far out for.
+// integratedCRPS is CRPS by integration over t, x being centre + width·sinh(t), or exp(t) where y is positive, between
+// quantiles and on intervals beyond them until nothing is left, which power tails are far out for.
 func (d *Distribution) integratedCRPS(i int, y float64, slope func(y float64) float64) float64 {
 	var memory [len(knots) + 2*mostTails + 1]float64
 	breaks := memory[:len(knots)]
@@ -124,8 +125,8 @@ func (d *Distribution) integratedCRPS(i int, y float64, slope func(y float64) fl
 	return score
 }
 
-// knots are probabilities between whose quantiles a distribution function is smooth, and mostTails is how many intervals there are beyond
-// them on one side, which reach e⁶⁰ widths.
+// knots are probabilities between whose quantiles a distribution function is smooth, and mostTails is how many
+// intervals there are beyond them on one side, which reach e⁶⁰ widths.
 var knots = [...]float64{1e-4, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1 - 1e-4}
 
 const mostTails = 16
@@ -173,9 +174,9 @@ const countsError = 1e-10
 // directCounts is how many counts are added up one by one.
 const directCounts = 32
 
-// sumCounts returns the sum of g over the whole numbers from first to below last. Where they are many it is by Romberg's
-// method: the trapezium rule at steps of 16, 8, 4, 2 and 1 units is a polynomial in the square of the step but for
-// what is smaller, whose value at the step 1 is the sum itself.
+// sumCounts returns the sum of g over the whole numbers from first to below last. Where they are many it is by
+// Romberg's method: the trapezium rule at steps of 16, 8, 4, 2 and 1 units is a polynomial in the square of the step
+// but for what is smaller, whose value at the step 1 is the sum itself.
 func sumCounts(g func(float64) float64, first, last, tolerance float64) (sum float64) {
 	if last-first <= directCounts {
 		for k := first; k < last; k++ {

@@ -13,7 +13,8 @@ import (
 	"github.com/credence-ml/credence/param"
 )
 
-// scoreByHand is the CRPS by the integral that defines it, over x = centre + scale sinh(t), or exp(t) where y is positive, in short intervals.
+// scoreByHand is the CRPS by the integral that defines it, over x = centre + scale sinh(t), or exp(t) where y is
+// positive, in short intervals.
 func scoreByHand(d *Distribution, i int, y, centre, scale float64, positive bool) (sum float64) {
 	at, x, slope := math.Asinh((y-centre)/scale), func(t float64) float64 { return centre + scale*math.Sinh(t) }, func(t float64) float64 { return scale * math.Cosh(t) }
 	panels := 220
@@ -51,8 +52,9 @@ func distributions(t *testing.T, f *Fitted, rows *Batch) (exact, shared *Distrib
 	return exact, shared
 }
 
-// The score of continuous targets is the integral that defines it, of closed forms, of tables and of what is integrated twice, of
-// members that differ, in the middle, far out and where log densities bend; and so it is of the exponential of a target.
+// The score of continuous targets is the integral that defines it, of closed forms, of tables and of what is integrated
+// twice, of members that differ, in the middle, far out and where log densities bend; and so it is of the exponential
+// of a target.
 func TestCRPSOfNumbers(t *testing.T) {
 	models := locatedModels()
 	for _, df := range []float64{0, 2.1, 9, 1e5} {
@@ -71,7 +73,8 @@ func TestCRPSOfNumbers(t *testing.T) {
 	for name, f := range models {
 		exact, shared := distributions(t, f, batchOf(1, -2))
 		for i := range 2 {
-			if strings.HasSuffix(name, "of f") && (i == 1 || testing.Short() || strings.Contains(name, ", 0 degrees")) { // which takes long
+			// which takes long
+			if strings.HasSuffix(name, "of f") && (i == 1 || testing.Short() || strings.Contains(name, ", 0 degrees")) {
 				continue
 			}
 			quantiles := []float64{0.25, 0.75, 0.0001, 0.9999, 0.5}
@@ -102,8 +105,8 @@ func TestCRPSOfTransforms(t *testing.T) {
 	}
 }
 
-// The score of whole numbers is the sum that defines it, for counts that are added up from 0, larger ones, successes among trials, grades
-// and classes.
+// The score of whole numbers is the sum that defines it, for counts that are added up from 0, larger ones, successes
+// among trials, grades and classes.
 func TestCRPSOfCounts(t *testing.T) {
 	sum := func(d *Distribution, i int, y, last float64) (score float64) {
 		for k := 0.0; k < last; k++ {
@@ -133,7 +136,8 @@ func TestCRPSOfCounts(t *testing.T) {
 		exact, shared := distributions(t, f, rows)
 		_, upper := exact.parts[0].likelihood.(likelihood.Supported).Support()
 		for i := range rows.Rows() {
-			if last := exact.Quantile(i, 1-1e-8); last > 300 || testing.Short() && last > 200 { // which adding up one by one takes long for
+			// which adding up one by one takes long for
+			if last := exact.Quantile(i, 1-1e-8); last > 300 || testing.Short() && last > 200 {
 				continue
 			}
 			for _, p := range []float64{1e-6, 0.3, 0.999} {
@@ -160,7 +164,8 @@ func largeScoreByHand(d *Distribution, i int, y float64) (score float64) {
 	}
 }
 
-// The score of counts is the sum where the probability of 0 is below all numbers, for all of f or a part of it, and where trials differ by row.
+// The score of counts is the sum where the probability of 0 is below all numbers, for all of f or a part of it, and
+// where trials differ by row.
 func TestCRPSOfLargeCounts(t *testing.T) {
 	of := func(l Predictive, mean, variance float64) (*Distribution, *Batch) {
 		f, rows := &Fitted{Members: []Member{{Model: Model{Features: identity{1}, Likelihood: l}, Posterior: point{[]float64{1}, variance}}}}, batchOf(mean, mean)

@@ -18,12 +18,12 @@ const BlockRows = 512
 // files that are summed up apart have the bits of the whole table when they are merged.
 const SegmentRows = 1 << 17
 
-// Filed is implemented by sources and data that know their files: Files returns the first row of each, in their order. A file
-// without rows has that of the next one.
+// Filed is implemented by sources and data that know their files: Files returns the first row of each, in their order.
+// A file without rows has that of the next one.
 type Filed interface{ Files() []int }
 
-// Files returns where the files of rows begin, and their number of rows behind these: [0, n] where rows do not tell of files, or are no more than
-// a block, whose sums are the same in any files.
+// Files returns where the files of rows begin, and their number of rows behind these: [0, n] where rows do not tell of
+// files, or are no more than a block, whose sums are the same in any files.
 func Files(rows interface{ Rows() int }) []int {
 	var begins []int
 	if f, ok := rows.(Filed); ok && rows.Rows() > BlockRows {
@@ -104,8 +104,8 @@ func (b *Batch) SquareWeights() []float64 {
 	return products
 }
 
-// Append adds count rows of a batch of the same model, from row first on. Rows of a batch without a role that others have
-// have what stands for none.
+// Append adds count rows of a batch of the same model, from row first on. Rows of a batch without a role that others
+// have have what stands for none.
 func (b *Batch) Append(src *Batch, first, count int) {
 	n := b.Rows()
 	if n == 0 {

@@ -34,7 +34,8 @@ type part struct {
 	factor         float64      // of the variance
 	df             float64      // of a Student-t f that is one part; 0 of a normal one
 	share          float64      // probability of the part, times the total of the shares
-	// Of the first part of a component whose distribution function is in a table: how many parts it has, and their share.
+	// Of the first part of a component whose distribution function is in a table: how many parts it has, and their
+	// share.
 	table  knownTable
 	scales int
 	whole  float64
@@ -111,8 +112,8 @@ func (p *part) latentCDF(i int, x float64) float64 {
 	return special.NormalCDF((x - mean) / math.Sqrt(variance))
 }
 
-// MeanQuantiles stores in dst the quantiles of E[y|f] of row i, of which expected gives the increasing function of f for a likelihood. Where
-// alike, the function is that of the first likelihood for all members.
+// MeanQuantiles stores in dst the quantiles of E[y|f] of row i, of which expected gives the increasing function of f
+// for a likelihood. Where alike, the function is that of the first likelihood for all members.
 func (d *Distribution) MeanQuantiles(dst []float64, i int, probabilities []float64, alike bool, expected func(l Likelihood, f float64) float64) {
 	first, _, _ := d.parts[0].at(i)
 	centre, variance := d.Latent(i)

@@ -94,26 +94,28 @@ type Choice struct {
 	Weight    float64 `json:"weight"`            // of the member
 }
 
-// Law is the posterior of a positive hyper-parameter: values, evenly spaced in their logarithms, with the log density of
-// the logarithm there but for a constant.
+// Law is the posterior of a positive hyper-parameter: values, evenly spaced in their logarithms, with the log density
+// of the logarithm there but for a constant.
 type Law struct {
 	Name       string    `json:"name"` // as in Hyper
 	At         []float64 `json:"at"`
 	LogDensity []float64 `json:"log_density"`
 }
 
-// JointLaw is a Gaussian copula of hyper-parameters: their laws, which HyperLaws and HyperSD give, and the correlations of their coordinates,
-// logarithms of variances and inverse hyperbolic tangents of partial correlations.
+// JointLaw is a Gaussian copula of hyper-parameters: their laws, which HyperLaws and HyperSD give, and the correlations
+// of their coordinates, logarithms of variances and inverse hyperbolic tangents of partial correlations.
 type JointLaw struct {
 	Names        []string  `json:"names"`        // as in Hyper
 	Correlations []float64 `json:"correlations"` // of the coordinates, by the rows of the lower triangle
-	Odds         []Law     `json:"odds"`         // of the odds (1+ρ)/(1−ρ) of partial correlations, those that are not taken for normal in the coordinate
+	// of the odds (1+ρ)/(1−ρ) of partial correlations, those that are not taken for normal in the coordinate
+	Odds []Law `json:"odds"`
 }
 
 // Latent are the parts of the variance of f over the training rows.
 type Latent struct {
-	Fixed  float64 `json:"fixed"`  // of what does not vary by group, at its posterior mean
-	Groups Values  `json:"groups"` // of the effects of each term of groups: the mean over the rows of zᵀΣz, by their law
+	Fixed float64 `json:"fixed"` // of what does not vary by group, at its posterior mean
+	// of the effects of each term of groups: the mean over the rows of zᵀΣz, by their law
+	Groups Values `json:"groups"`
 }
 
 // Report tells how a fit went. Everything in it is determined by data, options
@@ -129,8 +131,8 @@ type Report struct {
 	// Frequencies are the numbers of frequencies n that random features draw, by the names of their terms.
 	Frequencies Values `json:"frequencies,omitempty"`
 	// Hyperparameters says what became of the hyper-parameters that were not held: "integrate",
-	// "mode" or "ml", or "held" where there were none; "heldout" where prior variances were chosen by rows that were left
-	// out, so that ELBO is at them; "" of an engine that does not say.
+	// "mode" or "ml", or "held" where there were none; "heldout" where prior variances were chosen by rows that were
+	// left out, so that ELBO is at them; "" of an engine that does not say.
 	Hyperparameters string `json:"hyper_treatment,omitempty"`
 	// HyperPrior holds the scales of the priors of hyper-parameters, in units of Hyper. HyperSD
 	// holds the posterior standard deviations of their logarithms, of an ordinal model's first cutpoint its own.
@@ -138,8 +140,8 @@ type Report struct {
 	HyperSD    Values `json:"hyper_sd,omitempty"`
 	// HyperLaws are the marginal laws of prior variances of groups, where their logarithms are not taken for normal.
 	HyperLaws []Law `json:"hyper_laws,omitempty"`
-	// HyperJoint says how the standard deviations and correlations of terms of groups of several columns depend on each other; nil
-	// where no such term is learned.
+	// HyperJoint says how the standard deviations and correlations of terms of groups of several columns depend on each
+	// other; nil where no such term is learned.
 	HyperJoint *JointLaw `json:"hyper_joint,omitempty"`
 	// Latent says what f varies by over the training rows, of a model with effects of groups; nil of others.
 	Latent *Latent `json:"latent,omitempty"`
@@ -160,8 +162,8 @@ type Report struct {
 	// EvidenceEstimate is an estimate of the log evidence that is no bound of it: that of expectation
 	// propagation or of Laplace's approximation.
 	EvidenceEstimate *float64 `json:"evidence_estimate,omitempty"`
-	// EvidenceBound is a lower bound of the log evidence by Gaussian bounds of every factor, EvidenceBoundMode that at the
-	// mode of hyper-parameters.
+	// EvidenceBound is a lower bound of the log evidence by Gaussian bounds of every factor, EvidenceBoundMode that at
+	// the mode of hyper-parameters.
 	EvidenceBound     *float64 `json:"evidence_bound,omitempty"`
 	EvidenceBoundMode *float64 `json:"evidence_bound_mode,omitempty"`
 	// ELBOStandardError is that of an ELBO estimated from draws, nil where it is
@@ -204,8 +206,8 @@ type Report struct {
 	Details []string `json:"details,omitempty"`
 }
 
-// Heldout says whether prior variances were chosen by the log loss of rows that were left out: then the report has no evidence
-// that could be set beside that of another fit, and weights have no intervals.
+// Heldout says whether prior variances were chosen by the log loss of rows that were left out: then the report has no
+// evidence that could be set beside that of another fit, and weights have no intervals.
 func (r *Report) Heldout() bool { return r.Hyperparameters == "heldout" }
 
 // Look is what the values of a target look like, by themselves: package criticism tells.

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Coordinate is an unconstrained number x in the place of a parameter of a likelihood: the parameter is From + exp(Power·x),
-// or x itself where Power is 0.
+// Coordinate is an unconstrained number x in the place of a parameter of a likelihood: the parameter is From +
+// exp(Power·x), or x itself where Power is 0.
 type Coordinate struct {
 	Name  string  `json:"name"`  // of the parameter
 	Place int     `json:"place"` // among the parameters of the likelihood
@@ -30,13 +30,14 @@ func (c *Coordinate) Free(value float64) float64 {
 	return math.Log(value-c.From) / c.Power
 }
 
-// FamilyPosterior is the joint posterior of the P learned parameters φ of a likelihood and of the d weights w, of a fit that
-// integrated over its hyper-parameters: along p axes z, of mean 0 and variance 1 under the normal distribution at the mode,
+// FamilyPosterior is the joint posterior of the P learned parameters φ of a likelihood and of the d weights w, of a fit
+// that integrated over its hyper-parameters: along p axes z, of mean 0 and variance 1 under the normal distribution at
+// the mode,
 //
 //	φ = Mode + Root z      E[w | z] = E w + Slopes (z − E z)
 //
-// The density of z is that normal one times the exponentials of the gains of every axis, which are known at the nodes: the
-// posterior of the hyper-parameters is as skew as it is along the axes of package hyper.
+// The density of z is that normal one times the exponentials of the gains of every axis, which are known at the nodes:
+// the posterior of the hyper-parameters is as skew as it is along the axes of package hyper.
 type FamilyPosterior struct {
 	Coordinates []Coordinate `json:"coordinates"` // P
 	Mode        []float64    `json:"-" tensor:"mode,parameters"`
@@ -44,8 +45,8 @@ type FamilyPosterior struct {
 	Slopes      []float64    `json:"-" tensor:"slopes,d,axes"`        // d×p, row-major
 	// Widths are the slopes along the axes of the logarithm of the variance of f given z, in the mean over rows: p.
 	Widths []float64 `json:"-" tensor:"widths,axes"`
-	// Nodes are the places on an axis at which Gains, p×len(Nodes), are the log density of the hyper-parameters less that of the
-	// normal distribution; both are nil where the posterior is that distribution.
+	// Nodes are the places on an axis at which Gains, p×len(Nodes), are the log density of the hyper-parameters less
+	// that of the normal distribution; both are nil where the posterior is that distribution.
 	Nodes []float64 `json:"-" tensor:"nodes,nodes,optional"`
 	Gains []float64 `json:"-" tensor:"gains,axes,nodes,optional"`
 }
@@ -70,8 +71,8 @@ func (f *FamilyPosterior) Validate(weights int) error {
 	return nil
 }
 
-// Gain returns the gain at z on an axis: the polynomial through those of the nodes and 0 at 0, and beyond the outermost nodes
-// the line that touches it there.
+// Gain returns the gain at z on an axis: the polynomial through those of the nodes and 0 at 0, and beyond the outermost
+// nodes the line that touches it there.
 func (f *FamilyPosterior) Gain(axis int, z float64) float64 {
 	last := len(f.Nodes) - 1
 	if last < 0 {
@@ -82,7 +83,8 @@ func (f *FamilyPosterior) Gain(axis int, z float64) float64 {
 	return value + slope*(z-at)
 }
 
-// polynomial returns Lagrange's polynomial and its slope, by a central difference that is exact up to the fourth degree.
+// polynomial returns Lagrange's polynomial and its slope, by a central difference that is exact up to the fourth
+// degree.
 func (f *FamilyPosterior) polynomial(axis int, z float64) (value, slope float64) {
 	gains := f.Gains[axis*len(f.Nodes) : (axis+1)*len(f.Nodes)]
 	at := func(z float64) (sum float64) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A gain goes through those of the nodes and 0, is a polynomial of the fourth degree between them, and a line that touches it beyond.
+// A gain goes through those of the nodes and 0, is a polynomial of the fourth degree between them, and a line that
+// touches it beyond.
 func TestGain(t *testing.T) {
 	quartic := func(z float64) float64 { return 0.3*z - 0.2*z*z + 0.05*z*z*z + 0.01*z*z*z*z }
 	slope := func(z float64) float64 { return 0.3 - 0.4*z + 0.15*z*z + 0.04*z*z*z }

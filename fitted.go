@@ -22,12 +22,13 @@ type Member struct {
 // Recipe holds the texts that a model was asked for with, for people and for
 // fitting it again. What they left to be chosen is spelled out; what is left out is the default.
 type Recipe struct {
-	Formula    string `json:"formula,omitempty"`
-	Family     string `json:"family,omitempty"`
-	Prior      string `json:"prior,omitempty"`
-	Engine     string `json:"engine,omitempty"`
-	Seed       uint64 `json:"seed"`
-	Missing    string `json:"missing,omitempty"`     // the policy for missing values; texts that mean missing stand in the frame
+	Formula string `json:"formula,omitempty"`
+	Family  string `json:"family,omitempty"`
+	Prior   string `json:"prior,omitempty"`
+	Engine  string `json:"engine,omitempty"`
+	Seed    uint64 `json:"seed"`
+	// the policy for missing values; texts that mean missing stand in the frame
+	Missing    string `json:"missing,omitempty"`
 	DropTarget bool   `json:"drop_target,omitempty"` // rows without a target were left out
 	Unseen     string `json:"unseen,omitempty"`      // the policy for levels that training did not see
 	Positive   string `json:"positive,omitempty"`    // the class that counts as 1, against all the rest
@@ -52,11 +53,11 @@ type Fitted struct {
 	// trivial prediction that standardised scores are measured against.
 	TargetMean, TargetVariance float64
 	Selection                  *selection.Result // which features matter, where that was asked for
-	// Calibration makes quantiles, draws of y and probabilities of classes hold what they say on held-out rows; nil where there is none. E y, its
-	// standard deviation and the density of y are the model's.
+	// Calibration makes quantiles, draws of y and probabilities of classes hold what they say on held-out rows; nil
+	// where there is none. E y, its standard deviation and the density of y are the model's.
 	Calibration *calibration.Result
-	// Family is the posterior of the learned parameters of the likelihood, which all members share, beside the weights; nil where
-	// none was learned or the fit does not know it.
+	// Family is the posterior of the learned parameters of the likelihood, which all members share, beside the weights;
+	// nil where none was learned or the fit does not know it.
 	Family *FamilyPosterior
 	// Inclusions say how inclusions depend on each other, of a fit whose posterior has no draws; they are not
 	// stored.

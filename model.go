@@ -45,8 +45,8 @@ type Block struct {
 	Unit bool `json:",omitempty"`
 }
 
-// LevelRun is a run of weights by the levels of a key: weight First + level·Columns + c is that of column c of a level. A row has
-// entries of one level of it at most, and the same level in all runs of one Key.
+// LevelRun is a run of weights by the levels of a key: weight First + level·Columns + c is that of column c of a level.
+// A row has entries of one level of it at most, and the same level in all runs of one Key.
 type LevelRun struct {
 	Key     string `json:"key"`
 	First   int    `json:"first"`
@@ -101,10 +101,11 @@ type Hyper struct {
 	PriorMean, PriorSD float64
 	// Lower and Upper bound what an optimiser may try.
 	Lower, Upper float64
-	// Starts are where searches begin, one after the other, for a value of which the evidence has many narrow maxima, as a period; nil
-	// leaves that to the engine, about Start.
+	// Starts are where searches begin, one after the other, for a value of which the evidence has many narrow maxima,
+	// as a period; nil leaves that to the engine, about Start.
 	Starts []float64
-	// Step is the change of the logarithm that changes columns as much as a change of 1 does that of a lengthscale; 0 means 1.
+	// Step is the change of the logarithm that changes columns as much as a change of 1 does that of a lengthscale; 0
+	// means 1.
 	Step float64
 }
 
@@ -122,15 +123,16 @@ type Tunable interface {
 	Pullback(ws *Workspace, grad []float64, rows *Batch, phi *Design, dPhi []float64)
 }
 
-// Proportioned is the ability of features some of whose hyper-parameters change prior deviations of weights and no columns, as those of
-// Hilbert-space processes do. Engines that do not know it have columns multiplied by the deviations, which is the same model.
+// Proportioned is the ability of features some of whose hyper-parameters change prior deviations of weights and no
+// columns, as those of Hilbert-space processes do. Engines that do not know it have columns multiplied by the
+// deviations, which is the same model.
 type Proportioned interface {
 	Tunable
-	// Apart returns the features with columns that no hyper-parameter changes, where all that are to be learned are of this kind, and false
-	// elsewhere. They are Proportioned themselves.
+	// Apart returns the features with columns that no hyper-parameter changes, where all that are to be learned are of
+	// this kind, and false elsewhere. They are Proportioned themselves.
 	Apart() (Features, bool)
-	// Deviations stores, for features that are apart, by what the prior deviation of every weight is multiplied, 1 for most, and
-	// in slopes, a row of d for each of Hyper, the derivatives of its logarithm in the logarithms of these.
+	// Deviations stores, for features that are apart, by what the prior deviation of every weight is multiplied, 1 for
+	// most, and in slopes, a row of d for each of Hyper, the derivatives of its logarithm in the logarithms of these.
 	Deviations(deviation, slopes []float64)
 }
 

@@ -46,7 +46,8 @@ func (d *Distribution) Quantiles(dst []float64, i int, probabilities []float64) 
 		return
 	}
 	counts := rowCounts{Distribution: d, row: i}
-	for k, p := range slices.Backward(probabilities) { // wide intervals are asked for last: between their ends counts are near
+	// wide intervals are asked for last: between their ends counts are near
+	for k, p := range slices.Backward(probabilities) {
 		dst[k] = d.quantile(&counts, i, p)
 	}
 }

@@ -27,24 +27,27 @@ const (
 	GibbsDraws        Purpose = "gibbs draws"     // of the weights; the chain
 	EPDraws           Purpose = "ep draws"        // which candidates are in; the cluster
 	ConvexDraws       Purpose = "convex"          // perturbations; the draw, or behind a place below
-	FoldRows          Purpose = "folds"           // rows in turn, for cross-validation; 0 of the penalised engines, 1 of refits, 2 of variances
-	LaplaceVariances  Purpose = "laplace"         // columns and signs of estimates of variances; the set
-	ActiveRandom      Purpose = "active random"   // scores by chance; the row
-	ActiveSplit       Purpose = "active split"    // rows of the pool; the repeat
-	ActiveAudit       Purpose = "active audit"    // rows labelled whatever their scores
+	// rows in turn, for cross-validation; 0 of the penalised engines, 1 of refits, 2 of variances
+	FoldRows         Purpose = "folds"
+	LaplaceVariances Purpose = "laplace"       // columns and signs of estimates of variances; the set
+	ActiveRandom     Purpose = "active random" // scores by chance; the row
+	ActiveSplit      Purpose = "active split"  // rows of the pool; the repeat
+	ActiveAudit      Purpose = "active audit"  // rows labelled whatever their scores
 	// ActiveValidation is for rows that stand for those to be predicted.
 	ActiveValidation Purpose = "active validation"
 	BootstrapRows    Purpose = "bootstrap" // rows drawn with replacement; the resample
 	ExplainedDraws   Purpose = "explained" // f of all rows; 0. Noise; 1
 	NullCheck        Purpose = "null"      // permuted targets; the permutation
 	PredictSamples   Purpose = "predict"   // draws of y; the row
-	CalibrationDraws Purpose = "calibrate" // places of discrete targets in their probability; the row, and behind 1<<40 that of an evaluation
+	// places of discrete targets in their probability; the row, and behind 1<<40 that of an evaluation
+	CalibrationDraws Purpose = "calibrate"
 	CriticismDraws   Purpose = "criticism" // replicated targets; the row
 	LeftOutDraws     Purpose = "left out"  // parameters of a family and f, for rows that are left out; the axis
 	EffectDraws      Purpose = "effects"   // weights; twice the member, and behind it draws
-	PosteriorDraws   Purpose = "draws"     // noise variances; three times the member. Weights of unseen levels, and y; three times the row, 1 and 2 behind
-	PlotDraws        Purpose = "plot"      // where discrete targets lie; the row
-	ImagingLines     Purpose = "imaging"   // lines that are measured; 0
+	// noise variances; three times the member. Weights of unseen levels, and y; three times the row, 1 and 2 behind
+	PosteriorDraws Purpose = "draws"
+	PlotDraws      Purpose = "plot"    // where discrete targets lie; the row
+	ImagingLines   Purpose = "imaging" // lines that are measured; 0
 )
 
 // Places in the blocks of [ConvexDraws] behind which are those of other draws.

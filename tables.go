@@ -16,8 +16,8 @@ type located interface {
 	Location() (unit float64, logarithm bool)
 }
 
-// Tables are distribution functions of the families of location of a model, in the distance of y from the mean of f and the
-// standard deviation of f, for [Distribution.Share]. They are made as rows ask for them and are not stored; what
+// Tables are distribution functions of the families of location of a model, in the distance of y from the mean of f and
+// the standard deviation of f, for [Distribution.Share]. They are made as rows ask for them and are not stored; what
 // they say depends on the family alone, and they are safe for many goroutines. The zero value has none yet.
 type Tables struct {
 	byFamily atomic.Pointer[map[tableKey]knownTable] // copied to be added to, so that rows need no lock
@@ -84,8 +84,8 @@ func (t *Tables) add(key tableKey, family located, scales []quad.Scale) knownTab
 
 // Share has the distribution functions of families of location looked up in tables, from the next
 // [Fitted.DistributionTo] on: within 1e-9, and their quantiles within a millionth of an interval's width. Quantiles of
-// counts are added up, exact but where the distribution function is within 1e-9 of a probability. Without tables both are
-// integrated, which takes up to a hundred times as long.
+// counts are added up, exact but where the distribution function is within 1e-9 of a probability. Without tables both
+// are integrated, which takes up to a hundred times as long.
 func (d *Distribution) Share(tables *Tables) { d.tables = tables }
 
 // nearSlices is how many components of a row find what they looked up last.

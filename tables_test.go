@@ -10,8 +10,8 @@ import (
 	"github.com/credence-ml/credence/param"
 )
 
-// locatedModels are models of families of location, of five members that differ in their parameters and their weights, under
-// an f that is normal or Student-t. One member has no weight.
+// locatedModels are models of families of location, of five members that differ in their parameters and their weights,
+// under an f that is normal or Student-t. One member has no weight.
 func locatedModels() map[string]*Fitted {
 	models := map[string]*Fitted{}
 	for _, df := range []float64{0, 8} {
@@ -36,8 +36,8 @@ func locatedModels() map[string]*Fitted {
 	return models
 }
 
-// What is looked up is what is integrated: distribution functions to 1e-9 and quantiles to a millionth of the width of the 90 %
-// interval, or of |y| in the tails, on several goroutines that make the tables together.
+// What is looked up is what is integrated: distribution functions to 1e-9 and quantiles to a millionth of the width of
+// the 90 % interval, or of |y| in the tails, on several goroutines that make the tables together.
 func TestSharedTables(t *testing.T) {
 	rows := batchOf(1, -2)
 	probabilities := []float64{0.05, 1e-6, 0.3, 0.95, 0.999}
@@ -83,7 +83,8 @@ func TestSharedTables(t *testing.T) {
 			}
 			for k, y := range ys {
 				want, got := exact.CDF(i, y), functions[k][i]
-				if !(math.Abs(got-want) <= 2e-9) || math.Abs(y) > 7 && got != want { // the integral has half of the error
+				// the integral has half of the error
+				if !(math.Abs(got-want) <= 2e-9) || math.Abs(y) > 7 && got != want {
 					t.Errorf("%s, row %d: P(Y ≤ %v) is %.12g looked up and %.12g integrated", name, i, y, got, want)
 				}
 			}
@@ -136,8 +137,8 @@ func countModels() map[string]*Fitted {
 	return models
 }
 
-// Counts that are added up are those that distribution functions give: the smallest whose function, to 1e-9, reaches the
-// probability, up to some hundreds, and what is beyond is searched for.
+// Counts that are added up are those that distribution functions give: the smallest whose function, to 1e-9, reaches
+// the probability, up to some hundreds, and what is beyond is searched for.
 func TestAddedCounts(t *testing.T) {
 	rows := batchOf(-2, 0.2, 1, 3, 4.9, 5.5, 7)
 	probabilities := []float64{0.05, 0.95, 0.5, 1e-4, 0.999}
@@ -166,8 +167,8 @@ func TestAddedCounts(t *testing.T) {
 	}
 }
 
-// Quantiles of one part that all rows share are those of the row alone, at probabilities that change and change back, whatever the family
-// before was.
+// Quantiles of one part that all rows share are those of the row alone, at probabilities that change and change back,
+// whatever the family before was.
 func TestScaledQuantiles(t *testing.T) {
 	rows := batchOf(1, -2, 0.3)
 	var tables Tables

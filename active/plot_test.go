@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The picture has, in each of two panels, a line for the mean of every score and one for each of its repeats, the level of
-// all labels and the advice.
+// The picture has, in each of two panels, a line for the mean of every score and one for each of its repeats, the level
+// of all labels and the advice.
 func TestPlot(t *testing.T) {
 	points := func(at ...float64) (out []Point) {
 		for k, v := range at {

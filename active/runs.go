@@ -90,8 +90,8 @@ func (s *simulation) checkpoint() checkpoint.File {
 	return checkpoint.File{Path: s.Checkpoint, Kind: s.kind}
 }
 
-// WriteSVG draws the learning curves of error and log loss: the mean of every score over its repeats, which stand behind it,
-// what the labels of the whole pool come to, and where the advice to stop came.
+// WriteSVG draws the learning curves of error and log loss: the mean of every score over its repeats, which stand
+// behind it, what the labels of the whole pool come to, and where the advice to stop came.
 func (s *Simulation) WriteSVG(out io.Writer) error {
 	var names []Score
 	for name := range s.Scores {

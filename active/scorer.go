@@ -100,11 +100,12 @@ func NewScorer(fitted *credence.Fitted, score Score, seed uint64, threads int) (
 	return s, nil
 }
 
-// mostVariance is the largest variance of a weight, and of it in that of the noise, that scores are made of: digits of the variances of rows that
-// are labelled one after another are lost by so many, of which there are 16.
+// mostVariance is the largest variance of a weight, and of it in that of the noise, that scores are made of: digits of
+// the variances of rows that are labelled one after another are lost by so many, of which there are 16.
 const mostVariance = 1e12
 
-// widestOf is the largest variance of a weight: 0 of a posterior that is one set of weights, under which no label tells anything.
+// widestOf is the largest variance of a weight: 0 of a posterior that is one set of weights, under which no label tells
+// anything.
 func widestOf(q credence.Posterior) float64 {
 	mean, variance := make([]float64, q.Weights()), make([]float64, q.Weights())
 	q.Marginals(mean, variance)
@@ -132,14 +133,15 @@ func (s *Scorer) Latent(mean, variance []float64, rows *credence.Batch) error {
 }
 
 const (
-	// formShare is the share of the weights up to which the entries of a row may be for its variance to be summed over their pairs.
+	// formShare is the share of the weights up to which the entries of a row may be for its variance to be summed over
+	// their pairs.
 	formShare = 0.25
 	// mostFormed is the number of weights up to which their covariance is formed for that: 32 MB.
 	mostFormed = 2000
 )
 
-// forms is Latent of many rows of few entries each: variances are sums over pairs of entries. It reports false, and does
-// nothing, where the posterior itself is quicker.
+// forms is Latent of many rows of few entries each: variances are sums over pairs of entries. It reports false, and
+// does nothing, where the posterior itself is quicker.
 func (s *Scorer) forms(mean, variance []float64, rows *credence.Batch) bool {
 	m := &s.fitted.Members[0]
 	d := m.Posterior.Weights()

@@ -24,10 +24,12 @@ type Options struct {
 	Scores  []Score `json:"scores,omitempty"`  // none means information and random
 	Audit   float64 `json:"audit,omitempty"`   // share of the labels that go to rows by chance, below 1; 0 means none
 
-	Seed       uint64                  `json:"seed,omitempty"`
-	Threads    int                     `json:"threads,omitempty"`    // 0 means every processor; the result does not depend on it
-	Checkpoint string                  `json:"checkpoint,omitempty"` // file written after every run, from which a later simulation goes on; "" means none
-	Progress   func(credence.Progress) `json:"-"`                    // called after every point
+	Seed uint64 `json:"seed,omitempty"`
+	// 0 means every processor; the result does not depend on it
+	Threads int `json:"threads,omitempty"`
+	// file written after every run, from which a later simulation goes on; "" means none
+	Checkpoint string                  `json:"checkpoint,omitempty"`
+	Progress   func(credence.Progress) `json:"-"` // called after every point
 }
 
 // mostRepeats is how often a simulation may be repeated.
@@ -107,8 +109,9 @@ type simulation struct {
 
 // Simulate asks for the labels of rows that have them, block by block, as each score would, and measures the
 // models on the rows outside the pool. The engine is convex: after each block one step of its loops goes on
-// from the fit before. Where a fit has prior variances by rows that are left out, see [svi.HeldOut], they are those of the labels,
-// chosen anew when these have doubled; convex has the variances of f for the scores, and what is measured is the model of a fit.
+// from the fit before. Where a fit has prior variances by rows that are left out, see [svi.HeldOut], they are those of
+// the labels, chosen anew when these have doubled; convex has the variances of f for the scores, and what is measured
+// is the model of a fit.
 func Simulate(ctx context.Context, model credence.Model, data credence.Data, options Options) (*Simulation, error) {
 	if _, ok := model.Likelihood.(likelihood.Bernoulli); !ok {
 		return nil, fmt.Errorf("active: a simulation needs the family bernoulli, not %v: name a target of two classes", model.Likelihood)

@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestWideClasses: with more than 2,000 columns the prior variances are those that a fit of the labels has, chosen anew once these
-// have doubled, and what is measured is that fit.
+// TestWideClasses: with more than 2,000 columns the prior variances are those that a fit of the labels has, chosen anew
+// once these have doubled, and what is measured is that fit.
 func TestWideClasses(t *testing.T) {
 	ctx := context.Background()
 	rows := conform.Regression(likelihood.Bernoulli{}, 120, 2001, 4)

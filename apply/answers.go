@@ -110,8 +110,8 @@ func (a Answers) appendTo(row []float64, rows *score.Rows, i int, means [2][]flo
 	return row, nil
 }
 
-// Write writes what is predicted of every row, in their order, to w, as a table of the format that the extension of path
-// names, see [output.New]; rows that lack a value have empty cells. It returns how many rows there were.
+// Write writes what is predicted of every row, in their order, to w, as a table of the format that the extension of
+// path names, see [output.New]; rows that lack a value have empty cells. It returns how many rows there were.
 func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (total int, err error) {
 	if err := a.Validate(); err != nil {
 		return 0, err
@@ -173,9 +173,10 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 // mostCells is the largest number of numbers that draws of rows are held in before they are written: half a gigabyte.
 const mostCells = 1 << 26
 
-// WriteDraws writes draws of a posterior to w, one a row, as a table of the format that the extension of path names, see [output.New]: behind
-// .chain, .iteration and .draw, which R's posterior and ArviZ know, the weights and parameters of [score.Draws.Parameters] or, with a file, f[1],
-// mean[1] and y[1] of its first row, and so on. It returns the number of columns behind those three, and the blocks that are left out.
+// WriteDraws writes draws of a posterior to w, one a row, as a table of the format that the extension of path names,
+// see [output.New]: behind .chain, .iteration and .draw, which R's posterior and ArviZ know, the weights and parameters
+// of [score.Draws.Parameters] or, with a file, f[1], mean[1] and y[1] of its first row, and so on. It returns the
+// number of columns behind those three, and the blocks that are left out.
 func WriteDraws(ctx context.Context, w io.Writer, path string, draws *score.Draws, f *File) (columns int, left []string, err error) {
 	if draws == nil {
 		return 0, nil, errors.New("there are no draws: make them by score.Scorer.Draw")
@@ -273,8 +274,8 @@ func WriteTerms(w io.Writer, path string, terms []score.Term) error {
 	return out.Close()
 }
 
-// WriteEffects writes effects to w, with a column for each that they are told by, as a table of the format that the extension of
-// path names, see [output.New].
+// WriteEffects writes effects to w, with a column for each that they are told by, as a table of the format that the
+// extension of path names, see [output.New].
 func WriteEffects(w io.Writer, path string, effects []effect.Effect) error {
 	columns := []output.Column{{Name: "term", Text: true}, {Name: "contrast", Text: true}}
 	if len(effects) > 0 {

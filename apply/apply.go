@@ -15,7 +15,8 @@ import (
 
 // Options say how files are read and scored. The zero value predicts.
 type Options struct {
-	// Read says how the files are read. The model says the rest: Schema, Reading, Once, Keyed and KindsKnown are not read.
+	// Read says how the files are read. The model says the rest: Schema, Reading, Once, Keyed and KindsKnown are not
+	// read.
 	Read dataset.Options
 	// Targets says whether rows need a target.
 	Targets score.Targets
@@ -147,7 +148,8 @@ func (f *File) Evaluate(ctx context.Context, measures Measures) (*metric.Evaluat
 	return e.Result()
 }
 
-// Calibrate returns the model calibrated by the rows, of a scorer of [score.Options].Calibrating, see [score.Calibrate].
+// Calibrate returns the model calibrated by the rows, of a scorer of [score.Options].Calibrating, see
+// [score.Calibrate].
 func (f *File) Calibrate(ctx context.Context) (*credence.Fitted, error) {
 	c, err := score.NewCalibration(f.scorer)
 	if err != nil {

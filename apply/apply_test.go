@@ -153,8 +153,8 @@ func TestRowsAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
-// A group of a file has the figures of a file with its rows alone, in every block; a reliability table is made where it is asked for; and of
-// many rows whose score has no closed form some are scored.
+// A group of a file has the figures of a file with its rows alone, in every block; a reliability table is made where it
+// is asked for; and of many rows whose score has no closed form some are scored.
 func TestEvaluateGroups(t *testing.T) {
 	data, err := dataset.Open(t.Context(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(prices(200))})
 	check(err)
@@ -236,7 +236,8 @@ func TestRefusals(t *testing.T) {
 
 // What is written of a row is what is predicted of it, beside its own texts; a row that lacks a value has empty cells.
 func TestWrite(t *testing.T) {
-	text := "id,size,place,price\na,50,north,120\nb,,west,1\nc,70,west,\n" + strings.Repeat("d,60,north,100\n", credence.BlockRows) // the last rows are of another block
+	// the last rows are of another block
+	text := "id,size,place,price\na,50,north,120\nb,,west,1\nc,70,west,\n" + strings.Repeat("d,60,north,100\n", credence.BlockRows)
 	for _, live := range []bool{false, true} {
 		scorer, err := score.New(fitted(prices(200), "log(price) ~ size + place"), score.Options{Original: true, Lacking: true, Missing: "drop"})
 		if err != nil {

@@ -29,7 +29,8 @@ func loaded(t *testing.T, text string) credence.Source {
 	return must.Value(data.Load(t.Context(), nil))(t)
 }
 
-// figures are the share of targets that 90 % intervals hold, of discrete ones by their randomised transform, and the mean width.
+// figures are the share of targets that 90 % intervals hold, of discrete ones by their randomised transform, and the
+// mean width.
 func figures(t *testing.T, model *credence.Fitted, rows credence.Source) (held, width float64) {
 	t.Helper()
 	table := must.Value(must.Value(score.New(model, score.Options{}))(t).Table(rows, score.RequireTargets))(t)
@@ -39,8 +40,9 @@ func figures(t *testing.T, model *credence.Fitted, rows credence.Source) (held, 
 	return found.Coverage["0.9"], found.Width["0.9"]
 }
 
-// TestCalibratedSets is the study of docs/calibrate.md: 20 splits into 1,000 training, calibration and test rows, of which ten groups have predictions
-// between the deciles of those of the training rows. The two sets that are drawn are of the model.
+// TestCalibratedSets is the study of docs/calibrate.md: 20 splits into 1,000 training, calibration and test rows, of
+// which ten groups have predictions between the deciles of those of the training rows. The two sets that are drawn are
+// of the model.
 func TestCalibratedSets(t *testing.T) {
 	study.OnlyCalibration(t)
 	const n, splits = 1000, 20
@@ -98,7 +100,8 @@ func TestCalibratedSets(t *testing.T) {
 				}
 				cuts := means(0)
 				sort.Float64s(cuts)
-				grouped := func(k int) (text string, of [10]string) { // the rows with their groups, and those of each group
+				// the rows with their groups, and those of each group
+				grouped := func(k int) (text string, of [10]string) {
 					header := lines[0] + ",decile\n"
 					text = header
 					for g := range of {

@@ -54,8 +54,8 @@ func (f *File) bindTable(ctx context.Context, options Options) error {
 	return nil
 }
 
-// Load reads files for a model, which says how: the columns that the model needs, the target as targets say, its weights where the files
-// have them, and others. The table must be closed.
+// Load reads files for a model, which says how: the columns that the model needs, the target as targets say, its
+// weights where the files have them, and others. The table must be closed.
 func Load(ctx context.Context, scorer *score.Scorer, paths []string, read dataset.Options, targets score.Targets, others []string) (_ *dataset.Table, _ credence.Source, err error) {
 	if scorer == nil {
 		return nil, nil, errors.New("there is no scorer: make one by score.New")

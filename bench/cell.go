@@ -52,7 +52,8 @@ func runCell(ctx context.Context, args []string, out, _ io.Writer) error {
 	pool := kernel.New(*threads)
 	n, d := float64(*rows), float64(*weights)
 	return json.NewEncoder(out).Encode(measured{
-		"rows": *rows, "weights": *weights, "threads": pool.Threads(), "seconds": w.wall, "cpu_seconds": w.cpu, // of them:
+		// of them:
+		"rows": *rows, "weights": *weights, "threads": pool.Threads(), "seconds": w.wall, "cpu_seconds": w.cpu,
 		"data_seconds": w.data.Seconds(), "feature_seconds": w.feature.Seconds(), "pullback_seconds": w.pullback.Seconds(),
 		"gflops": (3*n*d*d + d*d*d) / w.cpu / 1e9, "gram_gflops": gramRate(pool, *weights), "peak_bytes": float64(process.PeakMemory()),
 	})

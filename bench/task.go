@@ -61,10 +61,11 @@ type task struct {
 	result
 	load    func(ctx context.Context) (train, test *data.Table, err error)
 	options fit.Options
-	hold    func(o *fit.Options, first *result) error      // changes the options by the first task of its set and split; or nil
-	more    func(r *result, rows *score.Rows)              // measures scored rows; or nil
-	beside  func(r *result, train, test *data.Table) error // measures another method; or nil
-	theirs  map[string]float64                             // figures of others
+	// changes the options by the first task of its set and split; or nil
+	hold   func(o *fit.Options, first *result) error
+	more   func(r *result, rows *score.Rows)              // measures scored rows; or nil
+	beside func(r *result, train, test *data.Table) error // measures another method; or nil
+	theirs map[string]float64                             // figures of others
 }
 
 // column is a column of a table: what to write of the results of a row.

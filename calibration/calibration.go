@@ -1,11 +1,12 @@
-// Package calibration makes predictions hold what they say on rows like those that it is fitted to, whatever the model: with n rows an interval
-// from lower to upper at a level holds the target of a further row, exchangeable with them, with at least that probability and at most 2/(n+1) more,
-// if the distribution of the target is continuous.
+// Package calibration makes predictions hold what they say on rows like those that it is fitted to, whatever the model:
+// with n rows an interval from lower to upper at a level holds the target of a further row, exchangeable with them,
+// with at least that probability and at most 2/(n+1) more, if the distribution of the target is continuous.
 //
-// It is a conformal predictive distribution (Vovk, Shen, Manokhin & Xie 2017) on the probability integral transform u of each row, of which
-// it keeps the normal scores z = Φ⁻¹(u): the quantile at p is the model's at the score of rank (n+1)p, and so the calibrated distribution has the
-// model's shape in every row, wider or narrower, or moved, as the scores ask for. The probability of two classes is that of an inductive Venn–Abers predictor
-// (Vovk, Petej & Fedorova 2015). Rows of each group of a column have a calibration of their own where that was asked for.
+// It is a conformal predictive distribution (Vovk, Shen, Manokhin & Xie 2017) on the probability integral transform u
+// of each row, of which it keeps the normal scores z = Φ⁻¹(u): the quantile at p is the model's at the score of rank
+// (n+1)p, and so the calibrated distribution has the model's shape in every row, wider or narrower, or moved, as the
+// scores ask for. The probability of two classes is that of an inductive Venn–Abers predictor (Vovk, Petej & Fedorova
+// 2015). Rows of each group of a column have a calibration of their own where that was asked for.
 //
 // Scores are 8 bytes a row, twice with groups; a quantile or a probability is a binary search.
 package calibration
@@ -28,13 +29,16 @@ func Needed(interval float64) int { return int(math.Ceil(2/(1-interval) - 1 - 1e
 
 // Result is a calibration as model files hold it.
 type Result struct {
-	Rows    int     `json:"rows"`              // held-out rows that it was fitted to
-	By      string  `json:"by,omitempty"`      // column by whose values rows have calibrations of their own
-	Classes bool    `json:"classes,omitempty"` // it is that of the probability of two classes
-	Groups  []Group `json:"groups"`            // the first is that of all rows, others those of a value of By in ascending order
-	// Scores are those of one group after another, ascending: normal scores, or the probabilities of the model, each once.
+	Rows    int    `json:"rows"`              // held-out rows that it was fitted to
+	By      string `json:"by,omitempty"`      // column by whose values rows have calibrations of their own
+	Classes bool   `json:"classes,omitempty"` // it is that of the probability of two classes
+	// the first is that of all rows, others those of a value of By in ascending order
+	Groups []Group `json:"groups"`
+	// Scores are those of one group after another, ascending: normal scores, or the probabilities of the model, each
+	// once.
 	Scores []float64 `json:"-" tensor:"scores,scores"`
-	// Lower and Upper are the probabilities of class 1 by isotonic regression where a further row with the score is of class 0, and of class 1.
+	// Lower and Upper are the probabilities of class 1 by isotonic regression where a further row with the score is of
+	// class 0, and of class 1.
 	Lower []float64 `json:"-" tensor:"lower,scores,optional"`
 	Upper []float64 `json:"-" tensor:"upper,scores,optional"`
 }
@@ -181,8 +185,8 @@ func (r *Result) of(group int) (first, end int) {
 	return first, first + r.Groups[group].Scores
 }
 
-// Quantile returns the normal score at which the model has the quantile at p: that of rank ⌊(n+1)p⌋ below the middle and ⌈(n+1)p⌉ above, so that
-// intervals hold at least what they say.
+// Quantile returns the normal score at which the model has the quantile at p: that of rank ⌊(n+1)p⌋ below the middle
+// and ⌈(n+1)p⌉ above, so that intervals hold at least what they say.
 func (r *Result) Quantile(group int, p float64) float64 {
 	first, end := r.of(group)
 	rank := float64(end-first+1) * p

@@ -73,8 +73,8 @@ func TestClassAgainstRefits(t *testing.T) {
 	}
 }
 
-// Intervals of n rows hold a further one with the probability of the ranks between them: ⌈(n+1)(1+level)/2⌉ − ⌊(n+1)(1−level)/2⌋ of n + 1, by enumeration of the ranks
-// that it may have; and Score is the inverse of Probability.
+// Intervals of n rows hold a further one with the probability of the ranks between them: ⌈(n+1)(1+level)/2⌉ −
+// ⌊(n+1)(1−level)/2⌋ of n + 1, by enumeration of the ranks that it may have; and Score is the inverse of Probability.
 func TestQuantile(t *testing.T) {
 	for _, n := range []int{39, 40, 100, 199, 999} {
 		rows := make([]Row, n)

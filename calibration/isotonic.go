@@ -13,9 +13,9 @@ func left(a, b, c point) bool {
 	return p.x*q.y > q.x*p.y
 }
 
-// uppers returns, for each of some ascending scores with so many ones of so many rows, the isotonic regression at the score when a further
-// row with it is a one: Algorithms 1 and 2 of Vovk, Petej & Fedorova (2015), in O(n). The further row stands before those of the score, which
-// it joins, for no regression has less behind a one.
+// uppers returns, for each of some ascending scores with so many ones of so many rows, the isotonic regression at the
+// score when a further row with it is a one: Algorithms 1 and 2 of Vovk, Petej & Fedorova (2015), in O(n). The further
+// row stands before those of the score, which it joins, for no regression has less behind a one.
 func uppers(ones, counts []float64) []float64 {
 	n := len(ones)
 	p := make([]point, n+2) // P₋₁, P₀, …, the sums up to every score
@@ -36,7 +36,8 @@ func uppers(ones, counts []float64) []float64 {
 		top, next := corners[len(corners)-1], corners[len(corners)-2]
 		slope := next.minus(top)
 		out[i] = slope.y / slope.x
-		moved := point{p[i].x + p[i+2].x - p[i+1].x, p[i].y + p[i+2].y - p[i+1].y} // the score comes before the further row
+		// the score comes before the further row
+		moved := point{p[i].x + p[i+2].x - p[i+1].x, p[i].y + p[i+2].y - p[i+1].y}
 		p[i+1] = moved
 		if along := moved.minus(top); along.y*slope.x >= slope.y*along.x { // it is not below the minorant
 			continue

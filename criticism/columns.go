@@ -9,9 +9,9 @@ import (
 	"github.com/credence-ml/credence/likelihood"
 )
 
-// trend looks for curves in the scores, against the prediction and against every column: squares, and the Legendre polynomials of
-// degrees 3 and 4 in the ranks. What is linear in either is taken out, because a fit takes it out too. A family with another link
-// has a check of its own for the prediction.
+// trend looks for curves in the scores, against the prediction and against every column: squares, and the Legendre
+// polynomials of degrees 3 and 4 in the ranks. What is linear in either is taken out, because a fit takes it out too. A
+// family with another link has a check of its own for the prediction.
 func (s *sample) trend() *Finding {
 	list := s.view.against
 	if s.kind.other != nil {
@@ -33,8 +33,8 @@ func (s *sample) trend() *Finding {
 	return found(results, fmt.Sprintf("the residuals bend with %s, and a curve explains %.2g %% of their variance", with, 100*results[0].explains), remedy)
 }
 
-// bentWith names the columns of results, of which the first explains most: they stand before the prediction, which bends
-// with them, unless it explains twice as much. There are none where the curve is one of the prediction.
+// bentWith names the columns of results, of which the first explains most: they stand before the prediction, which
+// bends with them, unless it explains twice as much. There are none where the curve is one of the prediction.
 func bentWith(results []scored) []string {
 	var names []string
 	for _, r := range results {
@@ -104,15 +104,15 @@ func otherLink(l family, own likelihood.Link) *link {
 	return &link{likelihood.Bernoulli{Link: likelihood.Cloglog}, logit, cloglog}
 }
 
-// events says whether counts are 0 and 1 alone, as those of events within observed times: their rate has a log link by its
-// meaning, and the times end with the events.
+// events says whether counts are 0 and 1 alone, as those of events within observed times: their rate has a log link by
+// its meaning, and the times end with the events.
 func (s *sample) events() bool {
 	return s.kind.counts && !slices.ContainsFunc(s.target, func(y float64) bool { return y > 1 })
 }
 
-// link looks for a bend of the scores with the prediction, of a family that has another link. As in the test of Pregibon
-// (1980) what is added to f is a curve in f, here the one that leads to the other link: what f is under the own link where the
-// mean is that of a line in f under the other.
+// link looks for a bend of the scores with the prediction, of a family that has another link. As in the test of
+// Pregibon (1980) what is added to f is a curve in f, here the one that leads to the other link: what f is under the
+// own link where the mean is that of a line in f under the other.
 func (s *sample) link() *Finding {
 	o, v := s.kind.other, &s.view
 	its, curve := make([]float64, len(v.rows)), make([]float64, len(v.rows))
@@ -159,7 +159,8 @@ func (s *sample) odds() *Finding {
 		"fit whether a row goes beyond a grade (bernoulli) for each grade apart, of the rows that reach it")
 }
 
-// grade is one that a row may have: its probability, and the slopes of its log probability in the log odds of its two cutpoints.
+// grade is one that a row may have: its probability, and the slopes of its log probability in the log odds of its two
+// cutpoints.
 type grade struct{ probability, below, above float64 }
 
 // gradesOf returns those of every row of the view.

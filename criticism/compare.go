@@ -83,7 +83,8 @@ type scored struct {
 }
 
 // test runs a test of every item, and returns those that speak, what explains most first. Items that are earlier have
-// a larger part of the error of the check, by 1/k: faults are the likelier, and the more costly, the more a column does.
+// a larger part of the error of the check, by 1/k: faults are the likelier, and the more costly, the more a column
+// does.
 func (s *sample) test(items int, run func(k int) scored) []scored {
 	results := make([]scored, items)
 	parts := 0.0

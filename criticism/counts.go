@@ -27,8 +27,8 @@ const (
 
 // dispersion compares how counts vary with what the family allows. Of a Poisson the sum of (y − μ)² − y is taken,
 // of which the model knows the variance, 2 μ², and which a negative binomial moves most (Dean & Lawless 1989);
-// of others that of squared residuals. A negative binomial can be too wide alone, where a Poisson is: that it is wider than
-// counts which vary more than a Poisson's shows that their zeros are another matter.
+// of others that of squared residuals. A negative binomial can be too wide alone, where a Poisson is: that it is wider
+// than counts which vary more than a Poisson's shows that their zeros are another matter.
 func (s *sample) dispersion() *Finding {
 	poisson, n := s.kind.name == "poisson", float64(len(s.used))
 	var squares, beyond, free float64 // of residuals; beyond a Poisson, and free of an error of f
@@ -109,9 +109,9 @@ func (s *sample) replicate(g func(centre, y, e float64) float64) (sum moment3) {
 	return sum
 }
 
-// replicates returns the cumulants of g(mean, y, e) of every row, e being the residual of a target drawn from the model: at the mean
-// of f for rows of the fit, else with its error. They are estimated from few draws each, and without bias, so that those
-// of sums over rows are as good as all draws together.
+// replicates returns the cumulants of g(mean, y, e) of every row, e being the residual of a target drawn from the
+// model: at the mean of f for rows of the fit, else with its error. They are estimated from few draws each, and without
+// bias, so that those of sums over rows are as good as all draws together.
 func (s *sample) replicates(g func(centre, y, e float64) float64) []moment3 {
 	out := make([]moment3, len(s.target))
 	draws := max(fewestDraws, drawsInAll/len(s.target))
@@ -190,12 +190,13 @@ func (s *sample) zeros() *Finding {
 	return f
 }
 
-// inflation is the score of a share of zeros that no negative binomial makes, over its standard deviation, once those of f and of
-// the size, which have followed the zeros, are taken out (van den Broek 1995, with nuisance
-// parameters). Scores of zeros that are few are skewed, so that the positive side alone is to be relied on.
+// inflation is the score of a share of zeros that no negative binomial makes, over its standard deviation, once those
+// of f and of the size, which have followed the zeros, are taken out (van den Broek 1995, with nuisance parameters).
+// Scores of zeros that are few are skewed, so that the positive side alone is to be relied on.
 func (s *sample) inflation() float64 {
 	const step = 1e-3
-	x, ones := make([][]float64, 4), make([]float64, len(s.used)) // scores of f, of f times f, of the size, and that of zeros
+	// scores of f, of f times f, of the size, and that of zeros
+	x, ones := make([][]float64, 4), make([]float64, len(s.used))
 	for r := range x {
 		x[r] = make([]float64, len(s.used))
 	}

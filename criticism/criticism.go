@@ -49,14 +49,16 @@ const (
 
 // Finding is what a check says against a model.
 type Finding struct {
-	Check     string  `json:"check"` // target, repeats, outliers, order, groups, dispersion, zeros, trend, interaction, link, odds or tails
+	// target, repeats, outliers, order, groups, dispersion, zeros, trend, interaction, link, odds or tails
+	Check     string  `json:"check"`
 	Tone      Tone    `json:"tone"`
 	Statistic float64 `json:"statistic"`
 	Expected  float64 `json:"expected"` // value of the statistic under the model
-	P         float64 `json:"p"`        // probability of the statistic under the model, for all that the check looked at
-	Text      string  `json:"text"`
-	Remedy    string  `json:"remedy"`         // "" where following none makes the model better
-	Rows      []int   `json:"rows,omitempty"` // of the data, counted from 0
+	// probability of the statistic under the model, for all that the check looked at
+	P      float64 `json:"p"`
+	Text   string  `json:"text"`
+	Remedy string  `json:"remedy"`         // "" where following none makes the model better
+	Rows   []int   `json:"rows,omitempty"` // of the data, counted from 0
 
 	explains *float64 // share of the variance; nil where that is no matter
 }
@@ -69,8 +71,8 @@ func (f Finding) String() string {
 	return f.Text + ": " + f.Remedy
 }
 
-// Placed adds to a text of a finding where the rows of the source that it names stand: "(rows 16, 40 at train.csv:17, 41".
-// A text itself has numbers alone, counted from 1 over all files, for it is stored with the model.
+// Placed adds to a text of a finding where the rows of the source that it names stand: "(rows 16, 40 at train.csv:17,
+// 41". A text itself has numbers alone, counted from 1 over all files, for it is stored with the model.
 func Placed(source credence.Source, text string) string {
 	placer, ok := source.(frame.Placer)
 	if !ok {

@@ -320,7 +320,8 @@ func TestRemediesAreTyped(t *testing.T) {
 	}
 }
 
-// Events within observed times are fitted by poisson: that they are 0 or 1, and that times end with them, is no fault of theirs.
+// Events within observed times are fitted by poisson: that they are 0 or 1, and that times end with them, is no fault
+// of theirs.
 func TestEventsAreNoCounts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 3))
 	const n = 600
@@ -338,7 +339,8 @@ func TestEventsAreNoCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for target, want := range map[string]string{"event": "[] [] []", "square(twice)": "counts"} { // those up to four are none of events
+	// those up to four are none of events
+	for target, want := range map[string]string{"event": "[] [] []", "square(twice)": "counts"} {
 		model, err := fit.Table(context.Background(), rows, fit.Options{Formula: target + " ~ x + offset(log(time))", Family: "poisson"})
 		if err != nil {
 			t.Fatal(err)
@@ -350,8 +352,8 @@ func TestEventsAreNoCounts(t *testing.T) {
 	}
 }
 
-// Keys are whole numbers beside the model with three values at least and one for every three rows at most, and none that
-// follow from a column of the model or the target.
+// Keys are whole numbers beside the model with three values at least and one for every three rows at most, and none
+// that follow from a column of the model or the target.
 func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -18,19 +18,18 @@
 // # Method
 //
 // At most [Rows] rows are looked at, evenly spread, and columns are compared in so many of them that rows times
-// columns stay below 5e4 (500 rows at the least, and a finding says how many). Each check compares a sum over rows with its
-// distribution under the model: probabilities in closed form where the family has them, moments from
-// posterior predictive draws else. Draws are few for each row, but the moments of a sum over many rows
-// are known well, and its tail is that of the gamma distribution with the same three moments. Curves and
-// products are score tests whose variance is the larger of the model's and of the scores' own, so that wrong dispersions do not
-// pass for trends. Residuals of rows that a model was fitted to are too small by their leverage, those of other
-// rows too large by it: both are corrected for, and what correlation is left makes p-values of fitted
-// rows too large, never too small. A posterior without any spread has no leverages: where it follows its
-// own rows closely nothing is said of them.
+// columns stay below 5e4 (500 rows at the least, and a finding says how many). Each check compares a sum over rows with
+// its distribution under the model: probabilities in closed form where the family has them, moments from posterior
+// predictive draws else. Draws are few for each row, but the moments of a sum over many rows are known well, and its
+// tail is that of the gamma distribution with the same three moments. Curves and products are score tests whose
+// variance is the larger of the model's and of the scores' own, so that wrong dispersions do not pass for trends.
+// Residuals of rows that a model was fitted to are too small by their leverage, those of other rows too large by it:
+// both are corrected for, and what correlation is left makes p-values of fitted rows too large, never too small. A
+// posterior without any spread has no leverages: where it follows its own rows closely nothing is said of them.
 //
 // All checks of a fit share an error of [ErrorRate] equally: that is about how often one of them speaks against a
-// model that is right. Columns share that of their check by 1, 1/2, 1/3, …, those first that the prediction varies most with.
-// A finding that explains less than 2 % is a [Detail], and of several remarks one is told at a time.
+// model that is right. Columns share that of their check by 1, 1/2, 1/3, …, those first that the prediction varies most
+// with. A finding that explains less than 2 % is a [Detail], and of several remarks one is told at a time.
 //
 // # Cost
 //

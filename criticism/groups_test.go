@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence/param"
 )
 
-// The tail of the sum of products within groups is one of its first three cumulants, here by enumeration: residuals are 2 in
-// a fifth of the rows and −1/2 in the others, of variance 1 and skewness 1.5.
+// The tail of the sum of products within groups is one of its first three cumulants, here by enumeration: residuals are
+// 2 in a fifth of the rows and −1/2 in the others, of variance 1 and skewness 1.5.
 func TestTailOfGroups(t *testing.T) {
 	sizes := []int{3, 5, 8, 4, 10, 2, 6, 12}
 	var values, group []float64
@@ -83,7 +83,8 @@ func TestBentWith(t *testing.T) {
 	}
 }
 
-// A prediction of two columns in equal parts: a curve of one of them is told of it, and one of their sum of the prediction.
+// A prediction of two columns in equal parts: a curve of one of them is told of it, and one of their sum of the
+// prediction.
 func TestTrendNames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 9))
 	const n = 2000

@@ -36,12 +36,14 @@ const (
 	lowDispersion, manyDispersion = 0.5, 2
 	// topShare is the share of rows with the largest value from which on the values end there, as grades do.
 	topShare = 0.05
-	// heaped is the share of values that are whole tens from which on they are prices or estimates: of counts it is a tenth.
+	// heaped is the share of values that are whole tens from which on they are prices or estimates: of counts it is a
+	// tenth.
 	heaped = 0.3
-	// leastAmount is the whole number from which on all values are amounts, such as prices: of a count so large gamma says what
-	// the families of counts do.
+	// leastAmount is the whole number from which on all values are amounts, such as prices: of a count so large gamma
+	// says what the families of counts do.
 	leastAmount = 1000
-	// narrow is the standard deviation, as a share of the mean, below which whole numbers far from 0 may as well be ages or sizes.
+	// narrow is the standard deviation, as a share of the mean, below which whole numbers far from 0 may as well be
+	// ages or sizes.
 	narrow = 0.5
 	// skewed is the skewness by quantiles from which a logarithm is proposed: that of a gamma distribution of shape 8.
 	skewed = 0.2

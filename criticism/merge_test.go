@@ -11,8 +11,8 @@ import (
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
-// TestTargetsMerge: targets that are looked at in pieces, which are written and read, have the sums and the look of all of them; of more values than are
-// kept one by one, evenly spread ones are.
+// TestTargetsMerge: targets that are looked at in pieces, which are written and read, have the sums and the look of all
+// of them; of more values than are kept one by one, evenly spread ones are.
 func TestTargetsMerge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for name, draw := range map[string]func() float64{

@@ -71,7 +71,8 @@ func TestFirstCurve(t *testing.T) {
 		ones[i], a[i], b[i] = 1, rng.NormFloat64(), rng.NormFloat64()
 		y[i] = 0.3*a[i] + rng.NormFloat64()
 	}
-	first := func(k int) float64 { // by least squares, of the model's variance alone: it is the larger here or p differs
+	// by least squares, of the model's variance alone: it is the larger here or p differs
+	first := func(k int) float64 {
 		left := func(columns ...[]float64) (squares float64) {
 			x := mat.NewDense(n, len(columns), nil)
 			for j, c := range columns {
@@ -299,7 +300,8 @@ func TestCopies(t *testing.T) {
 	if c := s.copiesOf(); s.ask(&copiesCheck) != nil || c.equal != 6 || math.Abs(c.expected-3) > 0.2 || c.p < 1.0/200 || c.p > 1.0/20 {
 		t.Errorf("six pairs of classes: %+v", c)
 	}
-	// Pairs that share a row go together: 30 rows of equal inputs are all of the class that nine in ten have with a probability of .042, and at most .1 as told.
+	// Pairs that share a row go together: 30 rows of equal inputs are all of the class that nine in ten have with a
+	// probability of .042, and at most .1 as told.
 	s = &sample{kind: kind{classes: true}, options: Options{Fitted: true}, share: 1e-3}
 	for i := range 300 { // and 270 others, of which one in ten is of the other class
 		y := 0.0
@@ -451,7 +453,8 @@ func TestGroups(t *testing.T) {
 		gaussian, category bool
 		want               string
 	}{
-		{0, true, false, "add onehot(`a g`) to the formula"}, // a posterior or a prior that effects of groups do not go with
+		// a posterior or a prior that effects of groups do not go with
+		{0, true, false, "add onehot(`a g`) to the formula"},
 		{0, true, true, "add `a g` to the formula"},
 		{5, true, true, "add (1 | `a g`) to the formula"},
 		{5000, true, false, "add (1 | `a g`) to the formula"},
@@ -607,7 +610,8 @@ func TestView(t *testing.T) {
 	}
 }
 
-// The score of too many zeros is what least squares leave of it beside the scores of f and of the size, here in closed form.
+// The score of too many zeros is what least squares leave of it beside the scores of f and of the size, here in closed
+// form.
 func TestInflation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 3))
 	const n, size = 80, 1.7

@@ -66,8 +66,8 @@ func fitPublished(t *testing.T, set string, options fit.Options) *credence.Fitte
 	return must.Value(job.Fit(t.Context(), source))(t)
 }
 
-// leftOut fits a formula to a table, and again without each of five folds: the model, the log density of every row that is
-// left out, and CPU seconds of the first fit.
+// leftOut fits a formula to a table, and again without each of five folds: the model, the log density of every row that
+// is left out, and CPU seconds of the first fit.
 func leftOut(t *testing.T, table credence.Source, formula, family string) (model *credence.Fitted, densities []float64, seconds float64) {
 	t.Helper()
 	before := study.Processor()

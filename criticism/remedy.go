@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// fewestKnots is the number of different values that s(x) asks for, and manyKnots what a curve is given that needs more
-	// than the usual.
+	// fewestKnots is the number of different values that s(x) asks for, and manyKnots what a curve is given that needs
+	// more than the usual.
 	fewestKnots, manyKnots = 4, 30
 	// mostEffects is the number of weights up to which families without a closed form have effects of groups.
 	mostEffects = 2000

@@ -361,9 +361,9 @@ func (s *sample) known(key column) bool {
 }
 
 // follows says whether a key is a function of a column of the same rows that is none by chance: of a category, or of
-// whole numbers with two values at least for each of the key's, where these stand for two rows or more on average; of other
-// numbers one that goes up or down, or by steps. A number that each group has one of, such as the age of a patient whose
-// rows are many, does not take the place of the group.
+// whole numbers with two values at least for each of the key's, where these stand for two rows or more on average; of
+// other numbers one that goes up or down, or by steps. A number that each group has one of, such as the age of a
+// patient whose rows are many, does not take the place of the group.
 func follows(key, of column) bool {
 	r := relate(of.values, key.values, ascending(floatBits(of.values)))
 	if !r.function {

@@ -123,7 +123,8 @@ type sample struct {
 	view    view
 }
 
-// newSample reads the rows. It returns nil where the likelihood is none that the checks know, or where nothing can be said.
+// newSample reads the rows. It returns nil where the likelihood is none that the checks know, or where nothing can be
+// said.
 func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data, options Options) (*sample, error) {
 	lik, ok := central(fitted).(family)
 	if !ok {
@@ -133,7 +134,8 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	fr, framed := fitted.Frame.(*frame.Frame)
 	if framed {
 		s.transformed = fr.Target != nil && len(fr.Target.Expr.Steps) > 0
-		for j := range fr.Inputs[:min(len(fr.Inputs), mostKept)] { // those that say that a value is missing are categories
+		// those that say that a value is missing are categories
+		for j := range fr.Inputs[:min(len(fr.Inputs), mostKept)] {
 			in := &fr.Inputs[j]
 			s.inputs = append(s.inputs, column{name: in.Name, category: in.Kind == credence.Category || in.Indicates})
 		}
@@ -185,8 +187,8 @@ func limitOf(weights float64) int {
 	return Rows
 }
 
-// Places returns which of so many rows [Of] reads under a posterior with a covariance of so many weights, in their order: the first block and those
-// that are looked at.
+// Places returns which of so many rows [Of] reads under a posterior with a covariance of so many weights, in their
+// order: the first block and those that are looked at.
 func Places(rows, weights int) []int {
 	places := problem.Evenly(rows, limitOf(float64(weights)), run)
 	for i := range min(rows, credence.BlockRows) {

@@ -41,7 +41,8 @@ func floatBits(values []float64) []uint64 {
 	return keys
 }
 
-// ascending returns the places of the keys in their order, equal ones as they stand. It counts their bytes, from the lowest on.
+// ascending returns the places of the keys in their order, equal ones as they stand. It counts their bytes, from the
+// lowest on.
 func ascending(keys []uint64) []int {
 	var counts [8][256]int
 	for _, key := range keys {
@@ -120,8 +121,8 @@ func gram(vectors [][]float64, weights, score []float64) (products, sums []float
 	return products, sums
 }
 
-// factor returns the Cholesky factor of d × d products, of which the lower triangle is given: the lower triangle, with one over
-// the pivots in its diagonal. Those of rows that depend on the ones before them are 0.
+// factor returns the Cholesky factor of d × d products, of which the lower triangle is given: the lower triangle, with
+// one over the pivots in its diagonal. Those of rows that depend on the ones before them are 0.
 func factor(products []float64, d int) []float64 {
 	l := make([]float64, d*d)
 	for r := range d {
@@ -182,7 +183,8 @@ const firstPart = 0.75
 // together. The variance of a sum is the larger one of that by the weights, with the scale of the scores,
 // and of their squares after the step, over what leverage leaves (MacKinnon & White 1985, HC2): neither wrong
 // dispersions nor spreads that vary pass for a trend, nor do squares that are small by chance. A scale that is
-// known is 1, of classes, whose rarest ones would make it anything. upwards is the sign of the step along the first curve.
+// known is 1, of classes, whose rarest ones would make it anything. upwards is the sign of the step along the first
+// curve.
 func scoreTest(curves, nuisance [][]float64, weights, score []float64, known bool) (explained, p float64, upwards bool) {
 	vectors := slices.Concat(nuisance, curves)
 	m := len(vectors)
@@ -255,8 +257,8 @@ func scoreTest(curves, nuisance [][]float64, weights, score []float64, known boo
 	return explained, p, u[0] > 0
 }
 
-// slope returns the correlation of standardised values, and the slope of b on a over its standard error: the larger of that
-// under equal spreads and of that of its own terms after the step.
+// slope returns the correlation of standardised values, and the slope of b on a over its standard error: the larger of
+// that under equal spreads and of that of its own terms after the step.
 func slope(a, b []float64) (correlation, z float64) {
 	var products, squares, others float64
 	for i, x := range a {

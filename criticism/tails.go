@@ -17,8 +17,8 @@ const (
 	mostOutliers = 0.1
 	// namedRows is how many outliers a finding names in its text.
 	namedRows = 5
-	// leastKurtosis is that from which tails matter, of a Student t with some twenty degrees of freedom, and toldKurtosis
-	// that from which they are told with the fit: of ten, which a row of gains .006 nat by.
+	// leastKurtosis is that from which tails matter, of a Student t with some twenty degrees of freedom, and
+	// toldKurtosis that from which they are told with the fit: of ten, which a row of gains .006 nat by.
 	leastKurtosis, toldKurtosis = 3.4, 4
 )
 
@@ -28,7 +28,8 @@ func (s *sample) extremes() []int {
 	n := float64(len(s.target))
 	p := s.surprise
 	if s.kind.gaussian {
-		// The standard deviation as the median size has it: outliers enlarge a learned variance, behind which they would hide.
+		// The standard deviation as the median size has it: outliers enlarge a learned variance, behind which they
+		// would hide.
 		sizes := make([]float64, len(s.residual))
 		for i, e := range s.residual {
 			sizes[i] = math.Abs(e)
@@ -71,8 +72,8 @@ func (s *sample) extremes() []int {
 // The predictive distribution, which has thicker tails, costs much more.
 const unlikely = 1e-3
 
-// surprise is the probability of a target of a row that is as extreme as y, the largest under l and under far, the likelihoods
-// at other parameters; 1 where that is far from 0, and of a Gaussian, see extremes.
+// surprise is the probability of a target of a row that is as extreme as y, the largest under l and under far, the
+// likelihoods at other parameters; 1 where that is far from 0, and of a Gaussian, see extremes.
 func (k kind) surprise(batch *credence.Batch, dist *credence.Distribution, l family, far []credence.Likelihood, i int) float64 {
 	y := batch.Target[i]
 	f, variance := dist.Latent(i)
@@ -183,8 +184,8 @@ func (s *sample) wider() string {
 	return cmp.Or(s.otherFamily(), "give precision(w) if a column says how precise a row is"+s.heavy(", or "))
 }
 
-// heavy proposes the Student t family, which is fitted under a normal prior alone. Of whole numbers from 0 on it is none
-// but by an error: its scale shrinks to nothing about the commonest of them, where its density has no bound.
+// heavy proposes the Student t family, which is fitted under a normal prior alone. Of whole numbers from 0 on it is
+// none but by an error: its scale shrinks to nothing about the commonest of them, where its density has no bound.
 func (s *sample) heavy(before string) string {
 	if !s.normal || !slices.ContainsFunc(s.target, func(y float64) bool { return y < 0 || y != math.Trunc(y) }) {
 		return ""
@@ -208,8 +209,8 @@ func (s *sample) otherFamily() string {
 	return fmt.Sprintf("fit log(%s), or --family gamma", s.term(s.name))
 }
 
-// discrete says whether the targets of a Gaussian look like counts, grades or classes, whose families are fitted under a
-// normal prior.
+// discrete says whether the targets of a Gaussian look like counts, grades or classes, whose families are fitted under
+// a normal prior.
 func (s *sample) discrete() bool {
 	return s.normal && s.looks != nil && (s.looks.Like == LookCounts || s.looks.Like == LookGrades || s.looks.Like == LookClasses)
 }

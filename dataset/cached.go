@@ -197,8 +197,8 @@ func (t *Table) rebuild(ctx context.Context, chosen *selection, store *rowcache.
 	}
 }
 
-// mostPlaces is how many consumers may go through the rows of a cache at once, each without losing its chunk to another: one a thread,
-// and one that has just gone elsewhere.
+// mostPlaces is how many consumers may go through the rows of a cache at once, each without losing its chunk to
+// another: one a thread, and one that has just gone elsewhere.
 func mostPlaces() int { return min(runtime.GOMAXPROCS(0)+1, 16) }
 
 // cacheChunks reads the chunks of a cache, for every place where rows are read one ahead of the consumer.
@@ -260,7 +260,8 @@ func (p *cachePlace) settle() {
 	p.ahead = nil
 }
 
-// place returns where chunk i is, or is read ahead; else a further place, while there are few, or the one that was used longest ago.
+// place returns where chunk i is, or is read ahead; else a further place, while there are few, or the one that was used
+// longest ago.
 func (c *cacheChunks) place(i int) *cachePlace {
 	at := slices.IndexFunc(c.places, func(p *cachePlace) bool { return p.current.index == i || p.spare.index == i })
 	switch {

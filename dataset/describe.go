@@ -148,8 +148,8 @@ func (t *Table) Classes(column string) []string {
 	return nil
 }
 
-// Codes says what a column of whole numbers looks like in the sample that are names rather than amounts: "codes", "years",
-// "identifiers", or "" where they are none.
+// Codes says what a column of whole numbers looks like in the sample that are names rather than amounts: "codes",
+// "years", "identifiers", or "" where they are none.
 func (t *Table) Codes(column string) string {
 	if i, known := t.index[column]; known && t.schema.Columns[i].Kind == credence.Numeric {
 		return t.columns[i].codes

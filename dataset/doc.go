@@ -36,9 +36,9 @@
 //
 // # Parquet
 //
-// What a file says takes no memory: footers and pages are read to 64 MB, unpacked as they come, and what row groups hold that
-// are read side by side is kept within 256 MB, or four times the bytes of a larger file. Beyond it row groups wait, and what one
-// alone cannot hold is refused. Columns of lists, and decimals of more than 18 digits, are not read.
+// What a file says takes no memory: footers and pages are read to 64 MB, unpacked as they come, and what row groups
+// hold that are read side by side is kept within 256 MB, or four times the bytes of a larger file. Beyond it row groups
+// wait, and what one alone cannot hold is refused. Columns of lists, and decimals of more than 18 digits, are not read.
 //
 // # Pipes
 //

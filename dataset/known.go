@@ -140,7 +140,8 @@ func (s *stream) resume(name string, start *credence.Position) ([]byte, error) {
 
 // skip goes from one offset to another, by seeking where that is possible.
 func (s *stream) skip(name string, from, to, read int64) error {
-	if s.file != nil && !s.compressed && !s.wide && !s.latin.Load() { // the encoding shows in what was read to know the file
+	// the encoding shows in what was read to know the file
+	if s.file != nil && !s.compressed && !s.wide && !s.latin.Load() {
 		if info, err := s.file.Stat(); err == nil && info.Size() >= read+s.mark {
 			if _, err := s.file.Seek(to+s.mark, io.SeekStart); err == nil {
 				s.Reader = s.plain

@@ -13,9 +13,10 @@ const (
 	encodingLatin = "windows-1252"
 )
 
-// latinReader reads text that is UTF-8 as it is, and Windows-1252, which spreadsheets write in Western Europe, as UTF-8. The
-// first character that is none of ASCII tells which it is, if it is one of the first [headBytes]: hardly any text in the one
-// encoding is such a character in the other. So a live pipe is not waited for, and is read as a file is.
+// latinReader reads text that is UTF-8 as it is, and Windows-1252, which spreadsheets write in Western Europe, as
+// UTF-8. The first character that is none of ASCII tells which it is, if it is one of the first [headBytes]: hardly any
+// text in the one encoding is such a character in the other. So a live pipe is not waited for, and is read as a file
+// is.
 type latinReader struct {
 	*wideReader
 	latin *atomic.Bool // the text is Windows-1252

@@ -16,8 +16,9 @@ import (
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
-// A text in Windows-1252 is read as the same one in UTF-8 is: whole, compressed, from a pipe that brings a byte at a time, and
-// from a place on, whether its first character that is none of ASCII stands in the header or just within what tells.
+// A text in Windows-1252 is read as the same one in UTF-8 is: whole, compressed, from a pipe that brings a byte at a
+// time, and from a place on, whether its first character that is none of ASCII stands in the header or just within what
+// tells.
 func TestWindows1252(t *testing.T) {
 	for name, c := range map[string]struct {
 		header string

@@ -26,8 +26,9 @@ type Options struct {
 	// day, month and year that Dates has: "ymd", "dmy", "mdy", or "date", which finds it out.
 	Types map[string]credence.Kind
 	Dates map[string]string
-	// Stated says how columns are read, as [ReadSchema] has it: Types and Dates override it. A column that the files lack is an
-	// error, unless Schema is set, one that Stated lacks is inferred, and both that and a level that it lacks are noted.
+	// Stated says how columns are read, as [ReadSchema] has it: Types and Dates override it. A column that the files
+	// lack is an error, unless Schema is set, one that Stated lacks is inferred, and both that and a level that it
+	// lacks are noted.
 	Stated *credence.Schema
 	// Decimal is the decimal mark, "." or ",", of numbers that may have either; "" takes the one
 	// that others show.

@@ -210,7 +210,8 @@ func TestParquetRefusals(t *testing.T) {
 	}
 }
 
-// A fault stands at its row behind rows without a value, and integers that no number holds are told on either side of 0.
+// A fault stands at its row behind rows without a value, and integers that no number holds are told on either side of
+// 0.
 func TestParquetPlaces(t *testing.T) {
 	type row struct {
 		X *float64 `parquet:"x"`

@@ -45,14 +45,16 @@ func newPump(ctx context.Context, open func() (io.Reader, func(), error)) *pump 
 	}
 	task.Go(func() error {
 		if err := task.Do(func() error { return p.fill(ctx, open) }); err != nil {
-			p.full <- piece{nil, err} // never blocks: it is the last, behind at most as many pieces as there are buffers
+			// never blocks: it is the last, behind at most as many pieces as there are buffers
+			p.full <- piece{nil, err}
 		}
 		return nil
 	})
 	return p
 }
 
-// fill reads pieces to the end of what open returns, whose error it returns, io.EOF, too; nil where the context of the pump ends.
+// fill reads pieces to the end of what open returns, whose error it returns, io.EOF, too; nil where the context of the
+// pump ends.
 func (p *pump) fill(ctx context.Context, open func() (io.Reader, func(), error)) error {
 	reader, closer, err := open()
 	if err != nil {

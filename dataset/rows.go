@@ -107,7 +107,8 @@ func (t *Table) Rows(ctx context.Context, columns []string, start credence.Posit
 	return t.wordFailure(t.passText(ctx, chosen, first, start, r.consume))
 }
 
-// Behind returns the place behind the last run that visit took from Rows without an error, or the one at which Rows began.
+// Behind returns the place behind the last run that visit took from Rows without an error, or the one at which Rows
+// began.
 func (t *Table) Behind() credence.Position {
 	if t.runs == nil {
 		return credence.Position{}

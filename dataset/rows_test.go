@@ -170,7 +170,8 @@ func TestRowsAreToldAlike(t *testing.T) {
 			t.Helper()
 			for i := range min(len(got), len(want)) {
 				g, w := got[i], want[i]
-				g.text = strings.NewReplacer(stdinName, path, packed, path).Replace(g.text) // another file, which has another name
+				// another file, which has another name
+				g.text = strings.NewReplacer(stdinName, path, packed, path).Replace(g.text)
 				if g != w {
 					t.Fatalf("%s: row %d is\n%+v, want\n%+v", what, i, g, w)
 				}
@@ -262,7 +263,8 @@ func TestRowsEqualLoad(t *testing.T) {
 	}
 }
 
-// A place is known by the bytes before it, whatever the name of the file: what is behind it may change, and nothing before it.
+// A place is known by the bytes before it, whatever the name of the file: what is behind it may change, and nothing
+// before it.
 func TestPlacesOfOtherFiles(t *testing.T) {
 	text := strings.Repeat("some more text ", 100)
 	long := func(rows int) string { // of rows that are all of one length
@@ -311,7 +313,8 @@ func TestPlacesOfOtherFiles(t *testing.T) {
 		} {
 			rest, end, err := tell(t, way.options, at, nil, way.paths...)
 			if c.want != "" {
-				// The beginning of a pipe is met as it is read, and a file that is named alone is searched for by its beginning.
+				// The beginning of a pipe is met as it is read, and a file that is named alone is searched for by its
+				// beginning.
 				if err == nil || !strings.Contains(err.Error(), c.want) && !strings.Contains(err.Error(), "differs before line 152") && !strings.Contains(err.Error(), "is not among the files now") {
 					t.Errorf("%s, %v: %v", c.what, way.paths, err)
 				}

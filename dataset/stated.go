@@ -30,7 +30,8 @@ type statedColumn struct {
 // mostStated is the largest number of levels that a schema file has of a column: more are those of the data.
 const mostStated = 1000
 
-// WriteSchema writes how a table is read as JSON, for [ReadSchema]: the name, kind, levels and notation of each column, and the texts that mean missing.
+// WriteSchema writes how a table is read as JSON, for [ReadSchema]: the name, kind, levels and notation of each column,
+// and the texts that mean missing.
 func WriteSchema(w io.Writer, schema *credence.Schema) error {
 	if schema == nil {
 		return errors.New("dataset: there is no schema to write: take that of a table")
@@ -52,7 +53,8 @@ func WriteSchema(w io.Writer, schema *credence.Schema) error {
 // mostSchema bounds the bytes of a schema file.
 const mostSchema = 64 << 20
 
-// ReadSchema reads what [WriteSchema] writes, for [Options].Stated. It refuses a schema that names no column, kinds that there are not and names given twice.
+// ReadSchema reads what [WriteSchema] writes, for [Options].Stated. It refuses a schema that names no column, kinds
+// that there are not and names given twice.
 func ReadSchema(r io.Reader) (*credence.Schema, error) {
 	if r == nil {
 		return nil, errors.New("dataset: there is no schema to read: open a file that look -o wrote")
@@ -131,7 +133,8 @@ func (t *Table) typeOf(name string) (kind credence.Kind, declared bool) {
 	return kind, declared
 }
 
-// checkStated refuses a table that lacks columns of the schema stated, and notes those that it has more. A model knows which columns it needs.
+// checkStated refuses a table that lacks columns of the schema stated, and notes those that it has more. A model knows
+// which columns it needs.
 func (t *Table) checkStated() error {
 	s := t.options.Stated
 	if s == nil || t.options.Schema != nil {

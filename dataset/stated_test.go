@@ -33,8 +33,8 @@ func loaded(t *testing.T, text string, options dataset.Options) (*dataset.Table,
 	return table, source.Schema(), slices.Clone(chunk.Values.Row(0))
 }
 
-// TestStatedSchema: a schema that was written and read states how another file is read, whatever that file looks like; --types override it,
-// what it lacks is inferred and noted, and levels that it lacks are noted.
+// TestStatedSchema: a schema that was written and read states how another file is read, whatever that file looks like;
+// --types override it, what it lacks is inferred and noted, and levels that it lacks are noted.
 func TestStatedSchema(t *testing.T) {
 	_, schema, first := loaded(t, statedText, dataset.Options{Types: map[string]credence.Kind{"zip": credence.Category}, MissingTokens: []string{"-"}, Delimiter: ';'})
 	var file bytes.Buffer
@@ -55,7 +55,8 @@ func TestStatedSchema(t *testing.T) {
 			t.Errorf("%s is a %s, want %s", got.Columns[k].Name, got.Columns[k].Kind, want)
 		}
 	}
-	if values[2] != 18688 || values[3] != 1234 || values[4] != 0 || values[6] == values[6] { // 2 March 2021, thousands, no, missing
+	// 2 March 2021, thousands, no, missing
+	if values[2] != 18688 || values[3] != 1234 || values[4] != 0 || values[6] == values[6] {
 		t.Errorf("%v", values)
 	}
 	var notes []string

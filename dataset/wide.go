@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// wideReader reads UTF-16 as UTF-8, or Windows-1252 where there is no order of bytes. A half of a pair that stands alone
-// becomes U+FFFD, as everywhere.
+// wideReader reads UTF-16 as UTF-8, or Windows-1252 where there is no order of bytes. A half of a pair that stands
+// alone becomes U+FFFD, as everywhere.
 type wideReader struct {
 	from  *bufio.Reader
 	order binary.ByteOrder
@@ -28,7 +28,8 @@ func (r *wideReader) Read(dst []byte) (n int, err error) {
 			n, r.rest = n+copied, r.rest[copied:]
 			continue
 		}
-		if n > 0 && (r.from.Buffered() == 0 || r.order != nil && r.from.Buffered() < 4) { // what comes next may be long in coming
+		// what comes next may be long in coming
+		if n > 0 && (r.from.Buffered() == 0 || r.order != nil && r.from.Buffered() < 4) {
 			return n, nil
 		}
 		c, err := r.next()

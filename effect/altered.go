@@ -19,7 +19,8 @@ type change struct {
 	value  float64
 }
 
-// altered is a table in which some columns are replaced in every row. A run of rows is read once, however often it is changed.
+// altered is a table in which some columns are replaced in every row. A run of rows is read once, however often it is
+// changed.
 type altered struct {
 	source  credence.Source
 	schema  credence.Schema

@@ -41,7 +41,8 @@ const missingText = "(missing)"
 // mostLevels is the largest number of levels of a category that is compared where no column is named.
 const mostLevels = 100
 
-// columnsOf returns the columns of a model in the order of its inputs, then those of offsets. Keys is nil of models of fit.
+// columnsOf returns the columns of a model in the order of its inputs, then those of offsets. Keys is nil of models of
+// fit.
 func columnsOf(scorer *score.Scorer, table *altered, keys *keyRows) (list []*column, err error) {
 	f, at := scorer.Frame(), map[string]*column{}
 	get := func(e *frame.Expr) *column {
@@ -122,7 +123,8 @@ func framed(f *frame.Frame, get func(e *frame.Expr) *column) {
 			if in.Scale != 1 || in.Center != 0 {
 				c.sd = in.Scale
 			}
-		case in.Kind != credence.Category && math.IsNaN(c.mean) && in.Expr.Invertible(): // the mean of log(x) is that of another number
+		case in.Kind != credence.Category && math.IsNaN(c.mean) && in.Expr.Invertible():
+			// The mean of log(x) is that of another number.
 			c.mean = in.Expr.Invert(in.Fill)
 		}
 	}
@@ -178,7 +180,8 @@ func (c *column) setText(table *altered, text string) ([]change, error) {
 	return c.set(value, false), nil
 }
 
-// setLevel returns what replaces a category by a level of training: where the model takes the column as a number, too, by that number.
+// setLevel returns what replaces a category by a level of training: where the model takes the column as a number, too,
+// by that number.
 func (c *column) setLevel(table *altered, level string) (changes []change, err error) {
 	for _, place := range c.places {
 		if table.schema.Columns[place].Kind == credence.Category {

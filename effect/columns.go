@@ -11,14 +11,16 @@ import (
 type Column struct {
 	Name   string
 	Kind   credence.Kind
-	Levels []string  // of a category: those of training
-	Values []float64 // of a number: those of the rows, ascending; the ends and the mean of training without rows, where they are known
-	Date   bool      // the number is one of days since 1970
-	Many   bool      // levels: more than 100, or those of groups as of (1 | g), which are compared where the column is named alone
+	Levels []string // of a category: those of training
+	// of a number: those of the rows, ascending; the ends and the mean of training without rows, where they are known
+	Values []float64
+	Date   bool // the number is one of days since 1970
+	// levels: more than 100, or those of groups as of (1 | g), which are compared where the column is named alone
+	Many bool
 }
 
-// Columns returns the columns that a model uses as inputs, in its order, without those of dates of which it uses parts alone; rows is
-// nil without data.
+// Columns returns the columns that a model uses as inputs, in its order, without those of dates of which it uses parts
+// alone; rows is nil without data.
 func Columns(scorer *score.Scorer, rows credence.Source) (list []Column, err error) {
 	if scorer == nil {
 		return nil, errors.New("there is no scorer: make one by score.New")

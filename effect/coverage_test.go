@@ -12,8 +12,9 @@ import (
 	"github.com/credence-ml/credence/internal/study"
 )
 
-// TestCoverage: 90 % intervals of average comparisons and slopes hold truths that are drawn, .86 to .94 of them. Weights are drawn from a
-// normal distribution of SD .5; the truth is the same average over the same rows at the true weights.
+// TestCoverage: 90 % intervals of average comparisons and slopes hold truths that are drawn, .86 to .94 of them.
+// Weights are drawn from a normal distribution of SD .5; the truth is the same average over the same rows at the true
+// weights.
 func TestCoverage(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets = 1000

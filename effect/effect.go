@@ -31,16 +31,18 @@ type Effect struct {
 	Contrast string `json:"contrast"`      // what is compared
 	By       Group  `json:"by,omitempty"`  // values that the rows have, or that they are taken at
 	Row      int    `json:"row,omitempty"` // from 1, of each row alone
-	// Estimate is the posterior mean, of a ratio the median. StdError is the posterior standard deviation, of a ratio that of its
-	// logarithm times the estimate.
+	// Estimate is the posterior mean, of a ratio the median. StdError is the posterior standard deviation, of a ratio
+	// that of its logarithm times the estimate.
 	Estimate metric.Score `json:"estimate,omitzero"`
 	StdError metric.Score `json:"std_error,omitzero"`
 	Low      metric.Score `json:"conf_low,omitzero"`  // end of the central interval
 	High     metric.Score `json:"conf_high,omitzero"` // the other end
-	// Direction is the posterior probability of the estimate's sign: of ratios that they are on the estimate's side of 1.
+	// Direction is the posterior probability of the estimate's sign: of ratios that they are on the estimate's side of
+	// 1.
 	Direction metric.Score `json:"p_direction,omitzero"`
-	Method    string       `json:"method"`        // exact, draws or delta
-	MCSE      metric.Score `json:"mcse,omitzero"` // standard error of the estimate by the number of draws, NaN of other methods
+	Method    string       `json:"method"` // exact, draws or delta
+	// standard error of the estimate by the number of draws, NaN of other methods
+	MCSE metric.Score `json:"mcse,omitzero"`
 }
 
 // mostWork is the largest number of rows times draws.

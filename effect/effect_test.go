@@ -210,7 +210,8 @@ func linearOf(t testing.TB, scorer *score.Scorer, member int, high, low credence
 
 func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 
-// TestLinear compares effects on f with dense algebra: of every kind of posterior that is exact, and of averaged members.
+// TestLinear compares effects on f with dense algebra: of every kind of posterior that is exact, and of averaged
+// members.
 func TestLinear(t *testing.T) {
 	d := draw(700, 1, gaussian) // more than a block
 	for name, options := range map[string]fit.Options{
@@ -487,7 +488,8 @@ func TestSteps(t *testing.T) {
 	near(t, "slope", float64(of(t, scorer, d, effect.Options{What: effect.Slopes})[0].Estimate), slope, 1e-8)
 }
 
-// TestTypical: without data there is one row, of training means and bases, and a balanced grid has every combination of levels.
+// TestTypical: without data there is one row, of training means and bases, and a balanced grid has every combination of
+// levels.
 func TestTypical(t *testing.T) {
 	d := draw(200, 10, poisson)
 	scorer := fitted(t, d, fit.Options{Formula: "y ~ x + flag + city + offset(log(expo))", Family: "poisson"})
@@ -507,7 +509,8 @@ func TestTypical(t *testing.T) {
 	near(t, "balanced", float64(got[0].Estimate), float64(of(t, scorer, three, effect.Options{Link: true, What: effect.Predictions})[0].Estimate), 1e-9)
 }
 
-// TestHypotheses: combinations of effects are those of the weights behind them, and intervals that hold together are wider.
+// TestHypotheses: combinations of effects are those of the weights behind them, and intervals that hold together are
+// wider.
 func TestHypotheses(t *testing.T) {
 	d := draw(300, 11, gaussian)
 	for _, family := range []string{"gaussian", "poisson"} {

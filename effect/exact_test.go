@@ -96,8 +96,8 @@ func normal(t testing.TB, d *data, options fit.Options) *score.Scorer {
 	return scorer
 }
 
-// TestNumbers: the probability of a sign, the error of a ratio and that of its draws, and central intervals, in closed form and by
-// the spread over seeds.
+// TestNumbers: the probability of a sign, the error of a ratio and that of its draws, and central intervals, in closed
+// form and by the spread over seeds.
 func TestNumbers(t *testing.T) {
 	d := draw(40, 33, poisson)
 	scorer := normal(t, d, fit.Options{Formula: "y ~ x + city", Family: "poisson"})
@@ -128,7 +128,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestRatioToMean: the ratio to the mean of all levels is that to the average of E y, in one row as in the average of one.
+// TestRatioToMean: the ratio to the mean of all levels is that to the average of E y, in one row as in the average of
+// one.
 func TestRatioToMean(t *testing.T) {
 	d := draw(60, 34, poisson)
 	scorer := fitted(t, d, fit.Options{Formula: "y ~ x + city", Family: "poisson"})
@@ -231,7 +232,8 @@ func TestBalancedData(t *testing.T) {
 	}
 }
 
-// TestSparse: columns of a sparse segment change where a row has an entry and where it has none, as in a table changed by hand.
+// TestSparse: columns of a sparse segment change where a row has an entry and where it has none, as in a table changed
+// by hand.
 func TestSparse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 39))
 	type entries [3]float64
@@ -319,7 +321,8 @@ func TestMissingLevel(t *testing.T) {
 	}
 }
 
-// TestTrials: E y of k of n trials is that of predictions, with n of each row as with one n, by draws and by the delta method.
+// TestTrials: E y of k of n trials is that of predictions, with n of each row as with one n, by draws and by the delta
+// method.
 func TestTrials(t *testing.T) {
 	d := draw(2001, 41, func(rng *rand.Rand, f float64) float64 { return bernoulli(rng, f) + bernoulli(rng, f) })
 	d = d.with(func(d *data, i int) { d.w[i] += 2 })

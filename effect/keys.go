@@ -12,7 +12,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// reader makes batches of the rows of a table. Rows that lack a value which the model asks for are in them, and count nowhere.
+// reader makes batches of the rows of a table. Rows that lack a value which the model asks for are in them, and count
+// nowhere.
 type reader interface {
 	Read(dst *credence.Batch, first, count int) error
 	Lacks(i int) bool
@@ -105,7 +106,8 @@ func (k *keyRows) columns(get func(e *frame.Expr) *column) (err error) {
 	return nil
 }
 
-// levels returns the levels that the rows have of a column and training had of an input, in the order of the table, and the most frequent.
+// levels returns the levels that the rows have of a column and training had of an input, in the order of the table, and
+// the most frequent.
 func (k *keyRows) levels(c *column, input int) (levels []string, most string, err error) {
 	values, err := k.table.numbers(c)
 	frequent := 0

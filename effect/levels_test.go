@@ -14,8 +14,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestManyLevels: the levels of groups, and those of a category that has more than 100, are compared where the column is named alone, and the
-// result says so.
+// TestManyLevels: the levels of groups, and those of a category that has more than 100, are compared where the column
+// is named alone, and the result says so.
 func TestManyLevels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 50))
 	var y, x []float64

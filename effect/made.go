@@ -13,8 +13,8 @@ import (
 // mostMade is the largest number of rows of a grid.
 const mostMade = 100_000
 
-// made returns a table of one row: numbers at their means, over the rows of data or else in training, and categories at their bases. A
-// balanced one has every combination of levels instead. Notes say what is taken for granted.
+// made returns a table of one row: numbers at their means, over the rows of data or else in training, and categories at
+// their bases. A balanced one has every combination of levels instead. Notes say what is taken for granted.
 func made(scorer *score.Scorer, data credence.Source, options *Options) (_ credence.Source, notes []string, err error) {
 	schema := *scorer.Frame().Schema()
 	if data != nil {

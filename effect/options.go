@@ -37,11 +37,12 @@ type Options struct {
 	// At replaces columns in every row, "age=30"; with several values of a column, each in turn.
 	At   []string `json:"at,omitempty"`
 	Step string   `json:"step,omitempty"` // a number, or SD, TwoSD, IQR, MinMax; "" is 1
-	// Bases are the levels that others are compared with, "city=Basel"; "city=mean" is the mean of all. The others have the most
-	// frequent level of training.
+	// Bases are the levels that others are compared with, "city=Basel"; "city=mean" is the mean of all. The others have
+	// the most frequent level of training.
 	Bases    []string `json:"base,omitempty"`
 	Balanced bool     `json:"balanced,omitempty"` // every combination of levels is a row, with numbers at their means
-	// Hypotheses are linear combinations of the effects, "b2 - b1 = 0"; "pairwise", "reference" or "sequential" stand for differences.
+	// Hypotheses are linear combinations of the effects, "b2 - b1 = 0"; "pairwise", "reference" or "sequential" stand
+	// for differences.
 	Hypotheses   []string `json:"hypothesis,omitempty"`
 	Simultaneous bool     `json:"simultaneous,omitempty"` // all intervals hold together with the probability
 	Interval     float64  `json:"interval,omitempty"`     // probability from Low to High; 0 means 0.9

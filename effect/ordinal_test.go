@@ -53,8 +53,8 @@ func gradesMean(d *data, p []float64, set func(x float64, city string) (float64,
 	return sum
 }
 
-// TestOrdinal: of 800 rows, weights and cutpoints drawn together spread as the delta method has it from the curvature of the
-// likelihood of both.
+// TestOrdinal: of 800 rows, weights and cutpoints drawn together spread as the delta method has it from the curvature
+// of the likelihood of both.
 func TestOrdinal(t *testing.T) {
 	d := draw(800, 21, grades)
 	p := []float64{0.6, 0.4, -0.3, -0.5, 1}
@@ -142,7 +142,8 @@ func moments(t testing.TB, scorer *score.Scorer, d *data) (sum float64) {
 	return sum
 }
 
-// TestCutpointsMoveWithWeights: where one axis moves weights and cutpoints alike, E y of a row is a function of it, by quadrature.
+// TestCutpointsMoveWithWeights: where one axis moves weights and cutpoints alike, E y of a row is a function of it, by
+// quadrature.
 func TestCutpointsMoveWithWeights(t *testing.T) {
 	d := draw(60, 23, grades)
 	model, err := fit.Table(t.Context(), d.source(t), fit.Options{Formula: "y ~ x", Family: "ordinal"})

@@ -13,7 +13,8 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 )
 
-// plan is what is computed of the rows: in which states they are read, with which changes, what is summed of each, and what is told of the sums.
+// plan is what is computed of the rows: in which states they are read, with which changes, what is summed of each, and
+// what is told of the sums.
 type plan struct {
 	states    [][]change
 	sums      []sum

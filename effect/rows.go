@@ -22,7 +22,8 @@ const (
 	delta method = "delta" // linear in the weights about their mean
 )
 
-// vector is a quantity that is taken to be linear in the weights of a member: its value at their mean, and its gradient.
+// vector is a quantity that is taken to be linear in the weights of a member: its value at their mean, and its
+// gradient.
 type vector struct {
 	value    float64
 	gradient []float64

@@ -18,8 +18,9 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestEffectsOnSets compares effects on six published sets, 2,500 rows each, with dense algebra on Φ and the covariance (of f), with the predictive
-// means of rows that are changed by hand (of E y), and the SD of the delta method with that of four times 10,000 draws.
+// TestEffectsOnSets compares effects on six published sets, 2,500 rows each, with dense algebra on Φ and the covariance
+// (of f), with the predictive means of rows that are changed by hand (of E y), and the SD of the delta method with that
+// of four times 10,000 draws.
 func TestEffectsOnSets(t *testing.T) {
 	study.OnlyCalibration(t)
 	const draws = 10_000
@@ -116,7 +117,8 @@ func TestEffectsOnSets(t *testing.T) {
 				for seed := uint64(1); byDraws[0].Method == "draws" && seed < 4; seed++ {
 					again = append(again, effects(effect.Options{Columns: columns, Draws: draws, Seed: seed}))
 				}
-				byDelta := effects(effect.Options{Columns: columns, Draws: effect.MostDraws}) // which are too many for so many rows
+				// which are too many for so many rows
+				byDelta := effects(effect.Options{Columns: columns, Draws: effect.MostDraws})
 				for _, p := range pairs {
 					mean, square := 0.0, 0.0
 					for k := range model.Members {

@@ -111,8 +111,8 @@ func (q *quantity) tellDraws(options *Options, wide float64) {
 	}
 }
 
-// together returns how many standard deviations hold all quantities with the probability of the intervals: the quantile of the
-// largest over draws of all of them.
+// together returns how many standard deviations hold all quantities with the probability of the intervals: the quantile
+// of the largest over draws of all of them.
 func (r *runner) together(quantities []*quantity) (float64, error) {
 	if err := r.drawn(quantities); err != nil {
 		return 0, err

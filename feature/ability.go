@@ -85,8 +85,8 @@ func (s *Set) Random() bool {
 	})
 }
 
-// Replace returns the set with terms replaced by others of the same label and inputs, where nil keeps a term. It panics where the
-// inputs do not fit a term.
+// Replace returns the set with terms replaced by others of the same label and inputs, where nil keeps a term. It panics
+// where the inputs do not fit a term.
 func (s *Set) Replace(by func(Term) Term) *Set {
 	return s.replace(func(b *bound) Term { return by(b.term) })
 }

@@ -81,8 +81,8 @@ var _ credence.Grouped = (*Set)(nil)
 // met tells the combinations of levels that training has from all of them, whose numbers are others.
 const met = " that are met"
 
-// LevelRuns implements [credence.Keyed]: of the levels of a category, of the products of levels, and of the keys of one of either, a row has
-// one at most.
+// LevelRuns implements [credence.Keyed]: of the levels of a category, of the products of levels, and of the keys of one
+// of either, a row has one at most.
 func (s *Set) LevelRuns() (runs []credence.LevelRun) {
 	for k := range s.terms {
 		b := &s.terms[k]

@@ -20,10 +20,11 @@
 // 2007; revrand report eqs 32–35). The ω stay fixed while ℓ is learned, which
 // makes the features smooth in ℓ.
 //
-// A product of kernels is the Fourier transform of sums of their frequencies: s_i = Σ_k ω_ki/ℓ_k, each of its own inputs ([Factor]). With
-// [Cosine], whose frequencies are signs, and [RBF] of the same inputs it is a component of a spectral mixture (Wilson & Adams 2013; Yang,
-// Smola, Song & Wilson 2015, "A la Carte"). Under [Fastfood] (Le, Sarlós & Smola 2013) frequencies of d inputs take four
-// numbers each, and n of them n log₂ d additions a row in place of n d multiplications.
+// A product of kernels is the Fourier transform of sums of their frequencies: s_i = Σ_k ω_ki/ℓ_k, each of its own
+// inputs ([Factor]). With [Cosine], whose frequencies are signs, and [RBF] of the same inputs it is a component of a
+// spectral mixture (Wilson & Adams 2013; Yang, Smola, Song & Wilson 2015, "A la Carte"). Under [Fastfood] (Le, Sarlós &
+// Smola 2013) frequencies of d inputs take four numbers each, and n of them n log₂ d additions a row in place of n d
+// multiplications.
 //
 // # Order of the weights
 //

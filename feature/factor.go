@@ -47,8 +47,8 @@ func (t *RandomFourier) WithLengthscales(list []Lengthscale) *RandomFourier {
 // spectral says whether the term is a component of a spectral mixture: a Gaussian times cosines of the same inputs.
 func (t *RandomFourier) spectral() bool { return len(t.Times) == 1 && t.Times[0].Kernel == Cosine }
 
-// samplingOf returns how the frequencies of a factor of d inputs are drawn. In products those of the factors are independent, so that
-// evenly spread ones, whose places go together, are not for them.
+// samplingOf returns how the frequencies of a factor of d inputs are drawn. In products those of the factors are
+// independent, so that evenly spread ones, whose places go together, are not for them.
 func (t *RandomFourier) samplingOf(k Kernel, d int) Sampling {
 	switch usual := k.DefaultSampling(d); {
 	case k == Cosine:
@@ -96,7 +96,8 @@ func (t *RandomFourier) draw(n, d int, rng *rand.Rand) (err error) {
 	return nil
 }
 
-// factor is a kernel of a product that is bound: its inputs among those of the term, and its hyper-parameters among the term's.
+// factor is a kernel of a product that is bound: its inputs among those of the term, and its hyper-parameters among the
+// term's.
 type factor struct {
 	kernel       Kernel
 	lengthscale  Lengthscale

@@ -21,7 +21,8 @@ func cosines(tau []float64) float64 {
 	return product
 }
 
-// estimates draws terms of n frequencies and returns the mean of φ(x)ᵀφ(x') over draws with its standard error, at pairs of neighbouring rows.
+// estimates draws terms of n frequencies and returns the mean of φ(x)ᵀφ(x') over draws with its standard error, at
+// pairs of neighbouring rows.
 func estimates(t *testing.T, in Inputs, base RandomFourier, n, draws int, rng *rand.Rand, rows *credence.Batch) (mean, spread, square []float64) {
 	pairs := rows.X.Rows / 2
 	mean, spread, square = make([]float64, pairs), make([]float64, pairs), make([]float64, pairs)
@@ -63,7 +64,8 @@ func scaledDifference(rows *credence.Batch, k int, inputs []int, lengthscales []
 	return tau
 }
 
-// Frequencies of a product estimate the product of the kernels, for any two of the six, a column that both have, and three of them.
+// Frequencies of a product estimate the product of the kernels, for any two of the six, a column that both have, and
+// three of them.
 func TestProductsOfKernels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(34, 5))
 	in, rows := numbers(4), pairsOf(rng, 4, 6)
@@ -195,7 +197,8 @@ func TestProductsRefuse(t *testing.T) {
 	}
 }
 
-// explicit forms the frequencies of a fastfood term by matrices: for one block after the other S H G Π H B, and behind it H B'.
+// explicit forms the frequencies of a fastfood term by matrices: for one block after the other S H G Π H B, and behind
+// it H B'.
 func explicit(t *RandomFourier, d int, spectral bool) [][]float64 {
 	size := 1
 	for size < d {
@@ -230,7 +233,8 @@ func explicit(t *RandomFourier, d int, spectral bool) [][]float64 {
 	return rows
 }
 
-// Fastfood features are those of the frequencies that its factors multiply out to, at any number of columns, of a block and of parts of one.
+// Fastfood features are those of the frequencies that its factors multiply out to, at any number of columns, of a block
+// and of parts of one.
 func TestFastfoodIsItsMatrices(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5, 8, 13} {
 		for _, spectral := range []bool{false, true} {
@@ -265,7 +269,8 @@ func TestFastfoodIsItsMatrices(t *testing.T) {
 	}
 }
 
-// Fastfood frequencies are unbiased, and off by at most 1.4 times what independent ones are; every one of them alone is normal.
+// Fastfood frequencies are unbiased, and off by at most 1.4 times what independent ones are; every one of them alone is
+// normal.
 func TestKernelsFastfood(t *testing.T) {
 	rng := rand.New(rand.NewPCG(34, 6))
 	for _, kernel := range []Kernel{RBF, Matern12, Matern32, Matern52} {
@@ -309,7 +314,8 @@ func TestKernelsFastfood(t *testing.T) {
 	}
 }
 
-// BenchmarkFastfood is of 8,192 frequencies of 512 columns, features and their pull-back, beside those of a dense matrix.
+// BenchmarkFastfood is of 8,192 frequencies of 512 columns, features and their pull-back, beside those of a dense
+// matrix.
 func BenchmarkFastfood(b *testing.B) {
 	const d, n = 512, 8192
 	in := numbers(d)

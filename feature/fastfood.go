@@ -10,13 +10,14 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// fast multiplies rows by frequencies that stand in blocks of size, the next power of two above the d inputs, beyond which rows are 0:
+// fast multiplies rows by frequencies that stand in blocks of size, the next power of two above the d inputs, beyond
+// which rows are 0:
 //
 //	V = S H G Π H B
 //
-// with H the Hadamard matrix, B random signs, Π a permutation, G normal numbers, and S = χ/(‖g‖ √size) so that lengths are those
-// of independent normal rows (Le, Sarlós & Smola 2013). Every row of V alone is N(0, I) exactly. Cosines add H B' of signs of their own:
-// each row of it has independent random signs.
+// with H the Hadamard matrix, B random signs, Π a permutation, G normal numbers, and S = χ/(‖g‖ √size) so that lengths
+// are those of independent normal rows (Le, Sarlós & Smola 2013). Every row of V alone is N(0, I) exactly. Cosines add
+// H B' of signs of their own: each row of it has independent random signs.
 type fast struct {
 	d, size, n int
 	cosines    bool
@@ -103,7 +104,8 @@ func newFast(t *RandomFourier, d int) (*fast, error) {
 	return &f, nil
 }
 
-// scratch is the memory that all workers take: three blocks of taskRows rows each, and one more for cosines, as columns.
+// scratch is the memory that all workers take: three blocks of taskRows rows each, and one more for cosines, as
+// columns.
 func (f *fast) scratch(ws *credence.Workspace) int {
 	if f == nil {
 		return 0
@@ -134,10 +136,12 @@ func (f *fast) inputs() int {
 	return f.d
 }
 
-// turned is how many columns of a row are copied at a time, whose taskRows places stay in the processor's nearest memory.
+// turned is how many columns of a row are copied at a time, whose taskRows places stay in the processor's nearest
+// memory.
 const turned = 16
 
-// columns stores the first count columns of rows, of which the last may be short of stride, as rows of taskRows values; what is beyond is 0.
+// columns stores the first count columns of rows, of which the last may be short of stride, as rows of taskRows values;
+// what is beyond is 0.
 func columns(dst, rows []float64, stride, count int) {
 	clear(dst)
 	for from := 0; from < count; from += turned {

@@ -32,7 +32,8 @@ type RandomFourier struct {
 	// Fastfood has the numbers of Count frequencies under [Fastfood], in place of Frequencies.
 	Fastfood []float64 `json:"-" tensor:"fastfood,numbers,optional"`
 	Count    int       `json:"count,omitempty"`
-	// Amplitudes are what cosines and sines of every frequency are multiplied by, whose squares add up to 1; nil means 1/√n.
+	// Amplitudes are what cosines and sines of every frequency are multiplied by, whose squares add up to 1; nil means
+	// 1/√n.
 	Amplitudes []float64 `json:"-" tensor:"amplitudes,n,optional"`
 }
 

@@ -172,9 +172,10 @@ func TestKernelsOrthogonal(t *testing.T) {
 	}
 }
 
-// Quasi frequencies of one dimension give the kernel to less than a third of what independent ones are off by, of two to two thirds, all of
-// them and the first few; without amplitudes, or with those of another widening, it is that of another lengthscale. Squares of a row add up
-// to 1. Every draw has the tail of the density, which 50 independent frequencies miss in every second one.
+// Quasi frequencies of one dimension give the kernel to less than a third of what independent ones are off by, of two
+// to two thirds, all of them and the first few; without amplitudes, or with those of another widening, it is that of
+// another lengthscale. Squares of a row add up to 1. Every draw has the tail of the density, which 50 independent
+// frequencies miss in every second one.
 func TestKernelsQuasi(t *testing.T) {
 	const n, draws = 100, 20
 	rng := rand.New(rand.NewPCG(15, 16))

@@ -22,8 +22,8 @@ const (
 	Matern12  Kernel = "matern12"  // exp(-r)
 	Matern32  Kernel = "matern32"  // (1+r) exp(-r)
 	Matern52  Kernel = "matern52"  // (1+r+r²/3) exp(-r)
-	// Cosine is Π cos(2πτ_j), with periods for lengthscales: a factor of [RandomFourier], which makes it a component of a spectral
-	// mixture (Wilson & Adams 2013).
+	// Cosine is Π cos(2πτ_j), with periods for lengthscales: a factor of [RandomFourier], which makes it a component of
+	// a spectral mixture (Wilson & Adams 2013).
 	Cosine Kernel = "cosine"
 )
 
@@ -38,10 +38,10 @@ const (
 	// Orthogonal frequencies come in groups of up to d with directions at right
 	// angles, which makes the error of isotropic kernels smaller (Yu et al. 2016).
 	Orthogonal Sampling = "orthogonal"
-	// Quasi frequencies, of one dimension or two, are those of evenly spread points, twice as far out as the spectral density has
-	// them, with amplitudes that make up for that. Frequencies of equal amplitudes leave the tails of the density to a few
-	// of them, so that functions drawn from the prior have no fine detail: those of the data are then fitted badly, by bands that
-	// are too narrow, however many they are.
+	// Quasi frequencies, of one dimension or two, are those of evenly spread points, twice as far out as the spectral
+	// density has them, with amplitudes that make up for that. Frequencies of equal amplitudes leave the tails of the
+	// density to a few of them, so that functions drawn from the prior have no fine detail: those of the data are then
+	// fitted badly, by bands that are too narrow, however many they are.
 	Quasi Sampling = "quasi"
 	// Fastfood frequencies are never formed: products with them go by Hadamard transforms (Le, Sarlós & Smola 2013).
 	Fastfood Sampling = "fastfood"
@@ -96,8 +96,8 @@ func (k Kernel) check(sampling Sampling, d int) error {
 	return nil
 }
 
-// Draw returns n standard frequencies (for lengthscale 1) in d dimensions, n×d, and their amplitudes, whose squares add up to 1;
-// nil means equal ones.
+// Draw returns n standard frequencies (for lengthscale 1) in d dimensions, n×d, and their amplitudes, whose squares add
+// up to 1; nil means equal ones.
 func (k Kernel) Draw(sampling Sampling, n, d int, rng *rand.Rand) (omega, amplitudes []float64, err error) {
 	if n < 1 || d < 1 {
 		return nil, nil, fmt.Errorf("feature: %d frequencies in %d dimensions: give at least one of both", n, d)
@@ -120,12 +120,13 @@ func (k Kernel) Draw(sampling Sampling, n, d int, rng *rand.Rand) (omega, amplit
 // widening is how many times farther out than under the spectral density quasi frequencies are.
 const widening = 2
 
-// golden are the generalised golden numbers, the roots of g² = g + 1 and g³ = g + 1, whose powers are the steps of evenly spread points in
-// one dimension and two, of which every first few are as evenly spread (Roberts 2018).
+// golden are the generalised golden numbers, the roots of g² = g + 1 and g³ = g + 1, whose powers are the steps of
+// evenly spread points in one dimension and two, of which every first few are as evenly spread (Roberts 2018).
 var golden = [...]float64{1.6180339887498949, 1.3247179572447460}
 
-// quasi maps points of [0, 1)^d, shifted at random all together (Cranley & Patterson 1976), by quantiles of the spectral density. The
-// amplitudes are roots of the shares of importance sampling. Frequencies ±ω are one, so that half of the space will do.
+// quasi maps points of [0, 1)^d, shifted at random all together (Cranley & Patterson 1976), by quantiles of the
+// spectral density. The amplitudes are roots of the shares of importance sampling. Frequencies ±ω are one, so that half
+// of the space will do.
 func (k Kernel) quasi(n, d int, rng *rand.Rand) (omega, amplitudes []float64) {
 	omega, amplitudes = make([]float64, n*d), make([]float64, n)
 	var shift, at [2]float64
@@ -241,7 +242,8 @@ func (k Kernel) random(n, d int, rng *rand.Rand, orthogonal bool) []float64 {
 	return omega
 }
 
-// stretch draws what a normal frequency is multiplied by: one for the whole of it, from one χ² of 2ν degrees of freedom, for a multivariate t.
+// stretch draws what a normal frequency is multiplied by: one for the whole of it, from one χ² of 2ν degrees of
+// freedom, for a multivariate t.
 func (k Kernel) stretch(rng *rand.Rand) float64 {
 	freedom, _ := k.freedom()
 	if freedom == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
-// TestHashProducts: keys of levels times numbers are the columns of the product of the category with the numbers, centred as
-// that is, and weights in the units of the data are the same numbers.
+// TestHashProducts: keys of levels times numbers are the columns of the product of the category with the numbers,
+// centred as that is, and weights in the units of the data are the same numbers.
 func TestHashProducts(t *testing.T) {
 	in := withCategory(withCategory(numbers(2), "u", 5), "v", 3)
 	for j := range 2 {

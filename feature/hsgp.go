@@ -13,27 +13,29 @@ import (
 // MostFunctions bounds the functions of one term of [HSGP] or [Periodic].
 const MostFunctions = 2000
 
-// HSGP is a Gaussian process of one to three inputs in the eigenfunctions of the Laplacian on a box (Solin & Särkkä 2020;
-// Riutort-Mayol et al. 2023):
+// HSGP is a Gaussian process of one to three inputs in the eigenfunctions of the Laplacian on a box (Solin & Särkkä
+// 2020; Riutort-Mayol et al. 2023):
 //
 //	φ_j(x) = Π_d sin(π j_d (x_d − middle_d + L_d)/2L_d)/√L_d      Var w_j = S(π j/2L)
 //
-// for all j_d = 1 … m_d, S the kernel's spectral density. The columns do not depend on the lengthscales: the prior deviations √S
-// do, by which the columns are multiplied. The function is 0 at the edges of the box and beyond.
+// for all j_d = 1 … m_d, S the kernel's spectral density. The columns do not depend on the lengthscales: the prior
+// deviations √S do, by which the columns are multiplied. The function is 0 at the edges of the box and beyond.
 type HSGP struct {
 	Name        string      `json:"name"` // as the formula writes it
 	Kernel      Kernel      `json:"kernel"`
 	Inputs      []int       `json:"inputs"`
 	Lengthscale Lengthscale `json:"lengthscale"`
-	// Apart says that columns are without the deviations, which are those of the weights alone: see [credence.Proportioned].
+	// Apart says that columns are without the deviations, which are those of the weights alone: see
+	// [credence.Proportioned].
 	Apart bool `json:"apart,omitempty"`
-	// Of every input: the functions m, the middle of the data, how far they reach to each side of it, and L in units of that reach.
+	// Of every input: the functions m, the middle of the data, how far they reach to each side of it, and L in units of
+	// that reach.
 	Functions []int     `json:"functions"`
 	Middle    []float64 `json:"middle"`
 	Reach     []float64 `json:"reach"`
 	Boundary  []float64 `json:"boundary"`
-	// Most are the different values of the inputs, up to which a fit may take more functions; nil where they are stated. Fixed keeps
-	// the boundary.
+	// Most are the different values of the inputs, up to which a fit may take more functions; nil where they are
+	// stated. Fixed keeps the boundary.
 	Most  []int `json:"most,omitempty"`
 	Fixed bool  `json:"fixed,omitempty"`
 }
@@ -145,14 +147,16 @@ func (k Kernel) fall(d int, square float64) float64 {
 	return 1
 }
 
-// widened returns the term with the functions and the boundaries that its lengthscales ask for, as far as it may take them, nil where it
-// has them. With c = L/S, S the reach of the data, these are m ≥ a c S/ℓ, c ≥ b ℓ/S (Riutort-Mayol et al. 2023, section 4) and
-// c ≥ 1 + e ℓ/S, without which the variance at the ends of the data is too small by up to 41 %; all together leave the kernel
-// within 2.5 % of its variance. short says what it asks for where it may not take it; as many functions as different values are enough.
+// widened returns the term with the functions and the boundaries that its lengthscales ask for, as far as it may take
+// them, nil where it has them. With c = L/S, S the reach of the data, these are m ≥ a c S/ℓ, c ≥ b ℓ/S (Riutort-Mayol
+// et al. 2023, section 4) and c ≥ 1 + e ℓ/S, without which the variance at the ends of the data is too small by up to
+// 41 %; all together leave the kernel within 2.5 % of its variance. short says what it asks for where it may not take
+// it; as many functions as different values are enough.
 //
-// For one column with n rows, signal is n times the prior variance of the function over that of the noise: then the variance that frequencies beyond
-// those of m have is at most a tenth of what the noise leaves of m weights, m/n of its variance, lest bands that know of no other functions
-// are too narrow (a rough function of little noise: 90 % bands held .79 of it).
+// For one column with n rows, signal is n times the prior variance of the function over that of the noise: then the
+// variance that frequencies beyond those of m have is at most a tenth of what the noise leaves of m weights, m/n of its
+// variance, lest bands that know of no other functions are too narrow (a rough function of little noise: 90 % bands
+// held .79 of it).
 func (t *HSGP) widened(signal float64) (wider *HSGP, short string) {
 	if len(t.Lengthscale.Values) == 0 { // of an engine that learns none, where the term begins is where it ends
 		return nil, ""
@@ -197,8 +201,9 @@ func (t *HSGP) widened(signal float64) (wider *HSGP, short string) {
 	return &w, short
 }
 
-// Widened returns the set with the terms of Hilbert-space processes that their lengthscales ask for, nil where it has them, and
-// what terms lack that may not take it. signal tells, of the block of a term, the rows times its prior variance over that of the noise, 0 where there is none.
+// Widened returns the set with the terms of Hilbert-space processes that their lengthscales ask for, nil where it has
+// them, and what terms lack that may not take it. signal tells, of the block of a term, the rows times its prior
+// variance over that of the noise, 0 where there is none.
 func (s *Set) Widened(signal func(block string) float64) (wider *Set, short []string) {
 	wider = s.Replace(func(term Term) Term {
 		if t, ok := term.(*HSGP); ok {

@@ -36,8 +36,8 @@ func asked(t *testing.T, term HSGP) *HSGP {
 	return wider
 }
 
-// With what the self-check asks for, the kernel is within 2.5 % of its variance everywhere in the data, at all lengthscales, and in two
-// dimensions; far beyond that it is the kernel.
+// With what the self-check asks for, the kernel is within 2.5 % of its variance everywhere in the data, at all
+// lengthscales, and in two dimensions; far beyond that it is the kernel.
 func TestHilbertKernels(t *testing.T) {
 	in := numbers(2)
 	const reach = 1.7
@@ -236,7 +236,8 @@ func TestProportionedConformance(t *testing.T) {
 	refuses(t, in, "feature: periodic(a) has 0 harmonics of a period of 3: give 1 to 1000 of a positive one", &Periodic{Name: "periodic(a)", Input: 0, Period: 3})
 }
 
-// checkApart: columns that are apart, times the deviations, are the columns; slopes are central differences; a fit anew has the columns.
+// checkApart: columns that are apart, times the deviations, are the columns; slopes are central differences; a fit anew
+// has the columns.
 func checkApart(t *testing.T, s, apart *Set, rows *credence.Batch) {
 	t.Helper()
 	d, hypers := s.Weights(), apart.Hyper()
@@ -276,8 +277,8 @@ func checkApart(t *testing.T, s, apart *Set, rows *credence.Batch) {
 
 func noSignal(string) float64 { return 0 }
 
-// A rough function of little noise takes as many functions as leave out less than the noise hides: by the tail of the spectral density, whose
-// integral is summed here, the last number of functions is enough and the one before is not.
+// A rough function of little noise takes as many functions as leave out less than the noise hides: by the tail of the
+// spectral density, whose integral is summed here, the last number of functions is enough and the one before is not.
 func TestSignalsTakeMoreFunctions(t *testing.T) {
 	in := numbers(1)
 	for _, kernel := range []Kernel{RBF, Matern32, Matern52} {

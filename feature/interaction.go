@@ -97,7 +97,8 @@ func increasing(x []int32) bool {
 	return true
 }
 
-// OfRows returns the term with weights for the combinations alone that the batches have, if it is a product of categories with more than [allCombinations]; else the term itself.
+// OfRows returns the term with weights for the combinations alone that the batches have, if it is a product of
+// categories with more than [allCombinations]; else the term itself.
 func (t *Interaction) OfRows(in *Inputs, batches iter.Seq2[*credence.Batch, error]) (*Interaction, error) {
 	bound, err := t.Bind(in)
 	if err != nil {

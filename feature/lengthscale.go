@@ -148,12 +148,14 @@ func (l *Lengthscale) addTo(grad, byInput []float64) {
 	}
 }
 
-// Held returns the set with all lengthscales held at the values that they have, for a new fit: columns have their deviations again.
+// Held returns the set with all lengthscales held at the values that they have, for a new fit: columns have their
+// deviations again.
 func (s *Set) Held() *Set {
 	return s.replaceLengthscales(func(l *Lengthscale) { l.State = param.Held })
 }
 
-// Begun returns the set in which fits of lengthscales start from the values that they have; columns have their deviations again.
+// Begun returns the set in which fits of lengthscales start from the values that they have; columns have their
+// deviations again.
 func (s *Set) Begun() *Set {
 	return s.replaceLengthscales(func(l *Lengthscale) {
 		if l.Start = l.Values; l.Periods != nil {

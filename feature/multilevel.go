@@ -258,8 +258,8 @@ func (m *multilevelMap) WeightName(j int) string {
 	return column + ":" + name
 }
 
-// own returns the k×k matrix by which weights of a level, in the units of the data's own columns, are made of fitted ones:
-// (x − m)/s·b = x·b/s − m/s·b, of which the last is the constant's.
+// own returns the k×k matrix by which weights of a level, in the units of the data's own columns, are made of fitted
+// ones: (x − m)/s·b = x·b/s − m/s·b, of which the last is the constant's.
 func (m *multilevelMap) own() []float64 {
 	own := make([]float64, m.count*m.count)
 	constant := slices.IndexFunc(m.columns, func(c varyingColumns) bool { return len(c.inputs) == 0 })

@@ -9,7 +9,8 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// grouped has inputs x, z (centred and scaled) and categories f of 2 levels and g of 3, in rows with every pair of f and g but the last.
+// grouped has inputs x, z (centred and scaled) and categories f of 2 levels and g of 3, in rows with every pair of f
+// and g but the last.
 func grouped(t *testing.T, terms ...Term) (*Set, *credence.Batch) {
 	t.Helper()
 	in := withCategory(withCategory(numbers(2), "f", 2), "g", 3)
@@ -25,7 +26,8 @@ func grouped(t *testing.T, terms ...Term) (*Set, *credence.Batch) {
 	return set, rows
 }
 
-// Weights in the units of the data's own columns make the same f: of columns that are centred beside a constant, and of others that are not.
+// Weights in the units of the data's own columns make the same f: of columns that are centred beside a constant, and of
+// others that are not.
 func TestMultilevelOwnUnits(t *testing.T) {
 	for name, term := range map[string]*Multilevel{
 		"(1 + x + z | g)": {Name: "(1 + x + z | g)", Key: []int{3}, Columns: [][]int{nil, {0}, {1}}},
@@ -74,7 +76,8 @@ func TestMultilevelOwnUnits(t *testing.T) {
 	}
 }
 
-// Only combinations of training have weights; of other rows the squares are the law's, and a term that is off has neither.
+// Only combinations of training have weights; of other rows the squares are the law's, and a term that is off has
+// neither.
 func TestMultilevelRows(t *testing.T) {
 	term := &Multilevel{Name: "(0 + x | f:g)", Key: []int{2, 3}, Columns: [][]int{{0}}}
 	in := withCategory(withCategory(numbers(2), "f", 2), "g", 3)
@@ -120,7 +123,8 @@ func (apart) UnseenForm(block credence.Block, z []float64) float64 {
 	return float64(1+block.First)*z[0]*z[0] + 3*z[1]*z[1] - z[0]*z[1]
 }
 
-// A row of a group that training did not have has the variances of all terms of it, each by the law of its columns; a term that is off has none.
+// A row of a group that training did not have has the variances of all terms of it, each by the law of its columns; a
+// term that is off has none.
 func TestUnseenColumnsTogether(t *testing.T) {
 	first := &Multilevel{Name: "(1 + x | f:g)", Key: []int{2, 3}, Columns: [][]int{nil, {0}}, Met: []int32{0, 1}}
 	second := &Multilevel{Name: "(1 + z | f:g)", Key: []int{2, 3}, Columns: [][]int{nil, {1}}, Met: []int32{0, 1, 3}}

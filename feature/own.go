@@ -68,8 +68,8 @@ func (s *Set) OwnUnits(bases ...string) (*credence.OwnUnits, error) {
 	return own, nil
 }
 
-// expandKeys takes the scales of numbers back that keys are multiplied by, and their centring where that is: then the levels
-// alone have keys too, (x − m)/s·[g] = x·[g]/s − m/s·[g].
+// expandKeys takes the scales of numbers back that keys are multiplied by, and their centring where that is: then the
+// levels alone have keys too, (x − m)/s·[g] = x·[g]/s − m/s·[g].
 func (s *Set) expandKeys(m *ownMap) {
 	for k := range s.terms {
 		h, ok := s.terms[k].mapped.(*hashMap)

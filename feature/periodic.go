@@ -7,8 +7,8 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// Periodic is a Gaussian process of one input that repeats, with the kernel exp(−2 sin²(π τ/period)/ℓ²) by its Fourier series
-// (Solin & Särkkä 2014): the constant, and cosines and sines of the first harmonics, with the variances
+// Periodic is a Gaussian process of one input that repeats, with the kernel exp(−2 sin²(π τ/period)/ℓ²) by its Fourier
+// series (Solin & Särkkä 2014): the constant, and cosines and sines of the first harmonics, with the variances
 //
 //	q_0² = I_0(a) e^−a      q_j² = 2 I_j(a) e^−a      a = 1/ℓ²
 //
@@ -19,7 +19,8 @@ type Periodic struct {
 	Period      float64     `json:"period"` // in the unit of the data's own column
 	Harmonics   int         `json:"harmonics"`
 	Lengthscale Lengthscale `json:"lengthscale"`
-	// Apart says that columns are without the deviations, which are those of the weights alone: see [credence.Proportioned].
+	// Apart says that columns are without the deviations, which are those of the weights alone: see
+	// [credence.Proportioned].
 	Apart bool `json:"apart,omitempty"`
 }
 
@@ -76,8 +77,8 @@ func (m *periodicMap) Hyper() []credence.Hyper {
 	return list
 }
 
-// periodicDeviations returns q of every column and the slopes of its logarithm in log ℓ. With ρ_j = I_{j+1}/I_j, by its continued fraction from
-// behind, the variances of all harmonics add up to 1, and ∂ log I_j/∂ log a = j + a ρ_j.
+// periodicDeviations returns q of every column and the slopes of its logarithm in log ℓ. With ρ_j = I_{j+1}/I_j, by its
+// continued fraction from behind, the variances of all harmonics add up to 1, and ∂ log I_j/∂ log a = j + a ρ_j.
 func periodicDeviations(harmonics int, lengthscale float64) (deviation, slopes []float64) {
 	a := 1 / (lengthscale * lengthscale)
 	beyond := harmonics + 50 + int(12*math.Sqrt(min(a, 1e8))) // where I_j is nothing

@@ -8,8 +8,8 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// Plain is a bound term as data, by which a program that is not written in Go makes the same columns of the inputs as they enter the fit.
-// What it is made of depends on its kind:
+// Plain is a bound term as data, by which a program that is not written in Go makes the same columns of the inputs as
+// they enter the fit. What it is made of depends on its kind:
 //
 //	numbers    the inputs as they are
 //	powers     x, …, x^Degree of each input in turn
@@ -25,8 +25,8 @@ type Plain struct {
 	First  int    `json:"first"`            // weight
 	Inputs []int  `json:"inputs,omitempty"` // dense inputs
 	Degree int    `json:"degree,omitempty"`
-	// Groups of rows are the combinations of the levels of Key, the last fastest, or those of them that Met lists. Width columns
-	// vary by group.
+	// Groups of rows are the combinations of the levels of Key, the last fastest, or those of them that Met lists.
+	// Width columns vary by group.
 	Key     []Leveled      `json:"key,omitempty"`
 	Met     []int32        `json:"met,omitempty"`
 	Width   int            `json:"width,omitempty"`
@@ -39,14 +39,16 @@ type Plain struct {
 	Unseen credence.Block `json:"-"`
 }
 
-// Leveled is an input whose levels are counted. Of a product that is a key it has the keys of the levels; one key without levels is a number's.
+// Leveled is an input whose levels are counted. Of a product that is a key it has the keys of the levels; one key
+// without levels is a number's.
 type Leveled struct {
 	Input  int      `json:"input"`
 	Levels int      `json:"levels"`
 	Keys   []string `json:"keys,omitempty"`
 }
 
-// PlainColumns are the products of numbers, x of an input plus an origin each, in a column for each combination of levels; Part picks one, from 1.
+// PlainColumns are the products of numbers, x of an input plus an origin each, in a column for each combination of
+// levels; Part picks one, from 1.
 type PlainColumns struct {
 	First   int          `json:"first"`
 	Key     []Leveled    `json:"key,omitempty"`
@@ -54,7 +56,8 @@ type PlainColumns struct {
 	Part    int          `json:"part,omitempty"`
 }
 
-// Plain returns the terms as data, in the order of their weights. It refuses terms that read a sparse segment, which has no inputs of its own.
+// Plain returns the terms as data, in the order of their weights. It refuses terms that read a sparse segment, which
+// has no inputs of its own.
 func (s *Set) Plain() (terms []Plain, err error) {
 	if s.segment {
 		return nil, fmt.Errorf("rows are sparse, and its %d columns have no names of their own", s.inputs.Segment)

@@ -7,8 +7,8 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// proportionedMap is a map whose columns are fixed functions of the inputs, each times a prior deviation that depends on the
-// lengthscales: those of Hilbert-space Gaussian processes and of periodic kernels.
+// proportionedMap is a map whose columns are fixed functions of the inputs, each times a prior deviation that depends
+// on the lengthscales: those of Hilbert-space Gaussian processes and of periodic kernels.
 type proportionedMap struct {
 	label       string
 	lengthscale Lengthscale
@@ -114,7 +114,8 @@ func (s *Set) Apart() (credence.Features, bool) {
 	}), true
 }
 
-// changed returns a term of this kind with other lengthscales, or with its deviations apart or not, and others as they are.
+// changed returns a term of this kind with other lengthscales, or with its deviations apart or not, and others as they
+// are.
 func changed(term Term, change func(l *Lengthscale, apart *bool)) Term {
 	switch t := term.(type) {
 	case *HSGP:

@@ -2,8 +2,8 @@ package feature
 
 import "slices"
 
-// Smooth is a term whose weights mean nothing one by one: those of splines, random features, bumps and sigmoids, which together are
-// one function of its inputs.
+// Smooth is a term whose weights mean nothing one by one: those of splines, random features, bumps and sigmoids, which
+// together are one function of its inputs.
 type Smooth struct {
 	Block        string
 	First, Count int   // of its weights, all of them dense

@@ -16,16 +16,17 @@ import (
 //
 // With a(x) the cardinal natural spline (mgcv's basis "cr") and S its penalty, of which S⁺ is the pseudo-inverse, rows
 // have φ(x)ᵀφ(z) = a(x)ᵀ S⁺ a(z). The second derivatives γ at the inner knots have ∫ f″² = γᵀBγ for a tridiagonal
-// B = LLᵀ (Green & Silverman 1994, section 2.1); weights are Lᵀγ. A weight is then told without eigenvectors, whose signs
-// and rotations differ between machines.
+// B = LLᵀ (Green & Silverman 1994, section 2.1); weights are Lᵀγ. A weight is then told without eigenvectors, whose
+// signs and rotations differ between machines.
 type Spline struct {
 	Name  string    `json:"name"` // as the formula writes it
 	Input int       `json:"input"`
 	Knots []float64 `json:"knots"` // increasing, three at least, as the input enters the fit
 }
 
-// Cyclic is a periodic smoothing spline of one input without its constant: cosines and sines of the first harmonics of a period,
-// j⁻² cos and j⁻² sin of 2πjx/period, so that the squares of the weights add up to ∫ f″² over a period but for a factor.
+// Cyclic is a periodic smoothing spline of one input without its constant: cosines and sines of the first harmonics of
+// a period, j⁻² cos and j⁻² sin of 2πjx/period, so that the squares of the weights add up to ∫ f″² over a period but
+// for a factor.
 type Cyclic struct {
 	Name      string  `json:"name"` // as the formula writes it
 	Input     int     `json:"input"`
@@ -127,8 +128,8 @@ func (m *splineMap) Columns() (dense, sparse int) { return len(m.knots) - 2, 0 }
 
 func (m *splineMap) WeightName(j int) string { return fmt.Sprintf("%s bend %d", m.name, j+1) }
 
-// Fill is the cubic between two knots of given values and second derivatives (Green & Silverman 1994, equation 2.22), and a
-// line beyond the last.
+// Fill is the cubic between two knots of given values and second derivatives (Green & Silverman 1994, equation 2.22),
+// and a line beyond the last.
 func (m *splineMap) Fill(_ *credence.Workspace, dst linop.Dense, rows *credence.Batch) {
 	last := len(m.knots) - 2
 	for i := range dst.Rows {

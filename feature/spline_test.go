@@ -23,7 +23,8 @@ func allProducts(phi linop.Dense) [][]float64 {
 	return all
 }
 
-// The prior of the curve is that of mgcv 1.8-41's basis "cr", a(x)ᵀ S⁺ a(z), inside the knots, on one and beyond both ends:
+// The prior of the curve is that of mgcv 1.8-41's basis "cr", a(x)ᵀ S⁺ a(z), inside the knots, on one and beyond both
+// ends:
 //
 //	sm <- smoothCon(s(x, bs="cr", k=6), data.frame(x=seq(0, 4.5, len=40)), knots=list(x=c(0, .5, 1, 2, 4, 4.5)),
 //	                absorb.cons=FALSE, scale.penalty=FALSE)[[1]]
@@ -57,8 +58,8 @@ func TestSplineIsThatOfMgcv(t *testing.T) {
 	}
 }
 
-// φ(x)ᵀφ(z) = Σ cos(2πj(x−z)/period)/j⁴ for x and z in the unit of the column, which repeats: the sum over all j is a polynomial in
-// the fractional part of (x−z)/period, −(2π)⁴ B₄/48, and the tail beyond J is at most 1/(3J³).
+// φ(x)ᵀφ(z) = Σ cos(2πj(x−z)/period)/j⁴ for x and z in the unit of the column, which repeats: the sum over all j is a
+// polynomial in the fractional part of (x−z)/period, −(2π)⁴ B₄/48, and the tail beyond J is at most 1/(3J³).
 func TestCyclicIsASumOfHarmonics(t *testing.T) {
 	in := numbers(1)
 	in.Dense[0].Center, in.Dense[0].Scale = 11.5, 6.9

@@ -35,9 +35,10 @@ func (p *Prepared) recipe() credence.Recipe {
 	return r
 }
 
-// Again returns the job that fits a model again as its recipe says, to the columns that it was fitted to, of the same or another
-// table. Of the options it takes Threads, Memory, ReadFile, Registry, and Progress, which is called between fits without a fold. It refuses, as [ErrMisuse], models whose recipe
-// is not known: those of package learn, and files of earlier versions, which kept a part of it.
+// Again returns the job that fits a model again as its recipe says, to the columns that it was fitted to, of the same
+// or another table. Of the options it takes Threads, Memory, ReadFile, Registry, and Progress, which is called between
+// fits without a fold. It refuses, as [ErrMisuse], models whose recipe is not known: those of package learn, and files
+// of earlier versions, which kept a part of it.
 func Again(model *credence.Fitted, options Options) (*Job, error) {
 	if model == nil {
 		return nil, errors.New("there is no model: fit one, or load one by modelfile.Load")
@@ -69,8 +70,8 @@ func Again(model *credence.Fitted, options Options) (*Job, error) {
 	return j, err
 }
 
-// liken refuses columns that the model to be fitted again does not have, and draws no more frequencies than it has: where its engine was
-// chosen, they may have been fewer than asked for.
+// liken refuses columns that the model to be fitted again does not have, and draws no more frequencies than it has:
+// where its engine was chosen, they may have been fewer than asked for.
 func (p *Prepared) liken(model *credence.Fitted) error {
 	known := model.Frame.(*frame.Frame).Needs(true)
 	for _, name := range p.frame.Needs(true) {

@@ -15,8 +15,8 @@ import (
 // MostBeside is the number of rows up to which columns outside the formula are read for the criticism.
 const MostBeside = 20000
 
-// CheckApart refuses, as [ErrMisuse], what the files of a table cannot be summed up apart for, as far as the texts and the columns of
-// the table tell. Package shards sums them up.
+// CheckApart refuses, as [ErrMisuse], what the files of a table cannot be summed up apart for, as far as the texts and
+// the columns of the table tell. Package shards sums them up.
 func (j *Job) CheckApart(schema *credence.Schema) error {
 	plan, err := j.parse(schema)
 	if err != nil {
@@ -38,8 +38,8 @@ func (j *Job) CheckApart(schema *credence.Schema) error {
 	return nil
 }
 
-// NewCensus returns the census of the job's model, for a table that has the schema, over files of which first is the first; see
-// [frame.NewCensus]. Rows are of a source that has the other schema, with its levels.
+// NewCensus returns the census of the job's model, for a table that has the schema, over files of which first is the
+// first; see [frame.NewCensus]. Rows are of a source that has the other schema, with its levels.
 func (j *Job) NewCensus(schema, source *credence.Schema, first int) (*frame.Census, error) {
 	plan, err := j.parse(schema)
 	if err != nil {
@@ -48,8 +48,8 @@ func (j *Job) NewCensus(schema, source *credence.Schema, first int) (*frame.Cens
 	return frame.NewCensus(&plan.Frame, source, first, j.family.Options(j.frame))
 }
 
-// PrepareApart is Prepare for a table whose frame is known, which has the schema: data are rows of it, maybe of some of its files, or as
-// many of which only some can be read. They are for [Prepared.Apart] and [Prepared.FitSums].
+// PrepareApart is Prepare for a table whose frame is known, which has the schema: data are rows of it, maybe of some of
+// its files, or as many of which only some can be read. They are for [Prepared.Apart] and [Prepared.FitSums].
 func (j *Job) PrepareApart(schema *credence.Schema, fr *frame.Frame, data credence.Data) (*Prepared, error) {
 	p := &Prepared{job: j, frame: fr, data: data}
 	var err error
@@ -79,14 +79,16 @@ func (p *Prepared) Apart() (*exact.Engine, error) {
 	return engine, nil
 }
 
-// Criticised returns the rows of the model that a fit reads beside its sums, in their order: the first ones, and those of the criticism.
+// Criticised returns the rows of the model that a fit reads beside its sums, in their order: the first ones, and those
+// of the criticism.
 func (p *Prepared) Criticised() []int {
 	rest, _ := problem.Rest(p.model.Features, p.model.Prior)
 	return criticism.Places(p.frame.Rows, rest)
 }
 
-// FitSums is Fit by the sums over all rows, of which data has those that are [Prepared.Criticised]. targets are those of all rows, where the fit
-// looks at them, nil else; beside are columns outside the formula, nil where there are none. Without rows there is no criticism.
+// FitSums is Fit by the sums over all rows, of which data has those that are [Prepared.Criticised]. targets are those
+// of all rows, where the fit looks at them, nil else; beside are columns outside the formula, nil where there are none.
+// Without rows there is no criticism.
 func (p *Prepared) FitSums(ctx context.Context, sums *exact.Sums, targets *criticism.Targets, beside credence.Source) (*credence.Fitted, error) {
 	if sums == nil {
 		return nil, errors.New("there are no sums: add them up by exact.Engine.NewSums")

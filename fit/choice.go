@@ -78,7 +78,8 @@ func (c *choice) check(family credence.Likelihood, p credence.Prior) error {
 			continue
 		}
 		if reason := e.refuses(family, p); reason == "" && !c.selecting && cmp.Or(e.Prior, normal) != stated {
-			stating = append(stating, fmt.Sprintf("--engine %s --prior %s", e.Name, stated)) // which means another by itself
+			// which means another by itself
+			stating = append(stating, fmt.Sprintf("--engine %s --prior %s", e.Name, stated))
 		} else if reason == "" {
 			able = append(able, e.Name)
 		} else if e.Batch != nil {

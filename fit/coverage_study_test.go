@@ -48,7 +48,8 @@ func drawKernel(t *testing.T, rng *rand.Rand, x []float64, kernel func(d float64
 	return f.RawVector().Data
 }
 
-// drawSpline draws a curve from the prior of s(x): the columns that a fit has, in units of their mean square, with normal weights.
+// drawSpline draws a curve from the prior of s(x): the columns that a fit has, in units of their mean square, with
+// normal weights.
 func drawSpline(t *testing.T, rng *rand.Rand, x []float64, rows int) (curve, straight []float64) {
 	noise := make([]float64, len(x))
 	for i := range noise {
@@ -87,9 +88,9 @@ func drawSpline(t *testing.T, rng *rand.Rand, x []float64, rows int) (curve, str
 	return curve, straight
 }
 
-// TestSmoothCoverage: 90 % intervals of f at new rows within the data, where signal, lengthscale and weights are drawn from the priors of the
-// fit: standard deviations in units of the noise have the square BetaPrime(1, ½), log ℓ is standard normal. Curves of hsgp and of periodic
-// are drawn by their kernels, not by the functions that the fit has.
+// TestSmoothCoverage: 90 % intervals of f at new rows within the data, where signal, lengthscale and weights are drawn
+// from the priors of the fit: standard deviations in units of the noise have the square BetaPrime(1, ½), log ℓ is
+// standard normal. Curves of hsgp and of periodic are drawn by their kernels, not by the functions that the fit has.
 func TestSmoothCoverage(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets, fresh = 500, 10
@@ -117,7 +118,8 @@ func TestSmoothCoverage(t *testing.T) {
 							return math.Exp(-2 * math.Pow(math.Sin(math.Pi*d)/lengthscale, 2))
 						})
 					case "hsgp(x)":
-						f = drawKernel(t, rng, x, func(d float64) float64 { return math.Exp(-6 * d * d / lengthscale / lengthscale) }) // the SD of x is 1/√12
+						// the SD of x is 1/√12
+						f = drawKernel(t, rng, x, func(d float64) float64 { return math.Exp(-6 * d * d / lengthscale / lengthscale) })
 					default:
 						f = drawKernel(t, rng, x, func(d float64) float64 {
 							r := 6 * math.Abs(d) / lengthscale // √3 · √12

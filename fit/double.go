@@ -16,7 +16,8 @@ import (
 const (
 	// enoughGain is what twice as many frequencies have to gain, in nats of the evidence or of its bound.
 	enoughGain = 3
-	// trialGain is what they have to gain in a trial: enough of them differ from twice as many by less than a tenth of a nat.
+	// trialGain is what they have to gain in a trial: enough of them differ from twice as many by less than a tenth of
+	// a nat.
 	trialGain = 0.5
 	// trialRows are the evenly spread rows on which it is tried whether twice as many may gain.
 	trialRows = 4000
@@ -25,10 +26,11 @@ const (
 // trialEngines are the engines of trials, by those of fits.
 var trialEngines = map[string]string{"exact": "exact(starts=1, hyper=mode)", "svi": "svi(covariance=full, starts=1, hyper=mode, diagnostics=0)"}
 
-// double fits with twice as many frequencies, of those left out, while the evidence gains. Whether it may is tried on some of the
-// rows first, at the lengthscales of the fit and at half of them: nothing but variances is learned there, so that a fit whose
-// frequencies suffice costs three evaluations more. A small gain of a trial will do, since lengthscales that are learned anew add to it; further fits go on from
-// those learned. What fails on the way leaves the fit as it is.
+// double fits with twice as many frequencies, of those left out, while the evidence gains. Whether it may is tried on
+// some of the rows first, at the lengthscales of the fit and at half of them: nothing but variances is learned there,
+// so that a fit whose frequencies suffice costs three evaluations more. A small gain of a trial will do, since
+// lengthscales that are learned anew add to it; further fits go on from those learned. What fails on the way leaves the
+// fit as it is.
 func (p *Prepared) double(ctx context.Context, fitted *credence.Fitted) (*credence.Fitted, error) {
 	_, normal := p.model.Prior.(prior.Normal)
 	text := trialEngines[p.entry.Name]
@@ -62,8 +64,8 @@ func (p *Prepared) double(ctx context.Context, fitted *credence.Fitted) (*creden
 	}
 }
 
-// with fits with other features, from the lengthscales that they have, and keeps the fit where it is better: nil where it is not, or where it
-// fails.
+// with fits with other features, from the lengthscales that they have, and keeps the fit where it is better: nil where
+// it is not, or where it fails.
 func (p *Prepared) with(ctx context.Context, features *feature.Set, better func(again *credence.Fitted) bool) (*credence.Fitted, error) {
 	model := p.model
 	model.Features = features.Begun()
@@ -89,8 +91,8 @@ func evidence(r *credence.Report) float64 {
 	return math.NaN()
 }
 
-// twice returns the numbers of frequencies with those doubled that may be and are wanted, nil meaning all, and their terms; nil
-// where there are none, or where the weights would be more than have a full covariance.
+// twice returns the numbers of frequencies with those doubled that may be and are wanted, nil meaning all, and their
+// terms; nil where there are none, or where the weights would be more than have a full covariance.
 func (p *Prepared) twice(drawn []formula.Frequencies, wanted func(term string) bool) (more []formula.Frequencies, terms []string) {
 	more = slices.Clone(drawn)
 	weights, _ := problem.Rest(p.model.Features, p.model.Prior)
@@ -115,8 +117,9 @@ type doubling struct {
 	engine string
 }
 
-// try returns the numbers of frequencies with which the evidence may gain, nil if there are none, and features with the lengthscales
-// at which it does. Terms are tried together first: where that gains nothing, none of them costs a trial of its own.
+// try returns the numbers of frequencies with which the evidence may gain, nil if there are none, and features with the
+// lengthscales at which it does. Terms are tried together first: where that gains nothing, none of them costs a trial
+// of its own.
 func (d *doubling) try(ctx context.Context, features *feature.Set) (from *feature.Set, drawn []formula.Frequencies, err error) {
 	all, terms := d.twice(d.drawn, nil)
 	if all == nil {
@@ -151,8 +154,8 @@ func (d *doubling) try(ctx context.Context, features *feature.Set) (from *featur
 	return together, all, nil
 }
 
-// gains returns features with the lengthscales at which the evidence gains by drawn, nil where it does not: those learned, or half of
-// them, since too few frequencies reach only as far as lengthscales that are too long.
+// gains returns features with the lengthscales at which the evidence gains by drawn, nil where it does not: those
+// learned, or half of them, since too few frequencies reach only as far as lengthscales that are too long.
 func (d *doubling) gains(ctx context.Context, features *feature.Set, drawn []formula.Frequencies, now float64) (*feature.Set, error) {
 	for _, from := range []*feature.Set{features, d.halved(features, drawn)} {
 		if then, err := d.evidence(ctx, from, drawn); err != nil || then > now+trialGain {

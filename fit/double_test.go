@@ -16,8 +16,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// ragged is a table of a rough function of a, through a hundred random points, and a smooth one of b; c has 60 values of a, g is
-// normal and y a count.
+// ragged is a table of a rough function of a, through a hundred random points, and a smooth one of b; c has 60 values
+// of a, g is normal and y a count.
 func ragged(t *testing.T, rows int, noise float64) credence.Source {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 26))
@@ -40,8 +40,9 @@ func ragged(t *testing.T, rows int, noise float64) credence.Source {
 	return must.Value(table.New().Numbers("a", a).Numbers("b", b).Numbers("c", c).Numbers("g", g).Numbers("h", h).Numbers("y", y).Source())(t)
 }
 
-// Twice as many frequencies are drawn while the evidence gains, of the terms that do: the evidence is then above that of the first
-// number by more than what doubling asks for, and a curve for which the first number suffices has that of the number stated.
+// Twice as many frequencies are drawn while the evidence gains, of the terms that do: the evidence is then above that
+// of the first number by more than what doubling asks for, and a curve for which the first number suffices has that of
+// the number stated.
 func TestFrequenciesDoubleWhileTheEvidenceGains(t *testing.T) {
 	rows := ragged(t, 600, 0.1)
 	for _, c := range []struct {
@@ -49,7 +50,8 @@ func TestFrequenciesDoubleWhileTheEvidenceGains(t *testing.T) {
 		stated                         string // the same with the first numbers stated
 		least, most                    []float64
 	}{
-		{"g ~ rbf(a, lengthscale=0.04) + rbf(b)", "", "", "exact(starts=1)", "g ~ rbf(a, n=50, lengthscale=0.04) + rbf(b, n=50)", []float64{400, 50}, []float64{400, 50}}, // 200 to 400 gain 4.6 nats, to 500 .8
+		// 200 to 400 gain 4.6 nats, to 500 .8
+		{"g ~ rbf(a, lengthscale=0.04) + rbf(b)", "", "", "exact(starts=1)", "g ~ rbf(a, n=50, lengthscale=0.04) + rbf(b, n=50)", []float64{400, 50}, []float64{400, 50}},
 		{"y ~ rbf(a, lengthscale_prior=none)", "poisson", "", "svi(covariance=full, hyper=mode)", "y ~ rbf(a, n=50, lengthscale_prior=none)", []float64{100}, []float64{500}},
 		{"h ~ rbf(c, lengthscale=0.03)", "", "", "", "h ~ rbf(c, n=50, lengthscale=0.03)", []float64{60}, []float64{60}},
 		{"g ~ b + rbf(a, n=30)", "", "", "", "", []float64{30}, []float64{30}},
@@ -158,8 +160,8 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// The evidence of a trial is that of a fit with the numbers stated: its rows have the weights, offsets and precisions of the fit's, its prior is
-// that of the fit, and its frequencies are those of the seed.
+// The evidence of a trial is that of a fit with the numbers stated: its rows have the weights, offsets and precisions
+// of the fit's, its prior is that of the fit, and its frequencies are those of the seed.
 func TestTrialsAreFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 26))
 	var a, y, o, w []float64
@@ -204,7 +206,8 @@ func TestTrialsAreFits(t *testing.T) {
 	}
 }
 
-// A fit whose frequencies were doubled has those of the seed and of the number that it tells, as if that had been stated.
+// A fit whose frequencies were doubled has those of the seed and of the number that it tells, as if that had been
+// stated.
 func TestDoubledFrequenciesAreThoseOfTheSeed(t *testing.T) {
 	rows := ragged(t, 600, 0.1)
 	for _, seed := range []uint64{0, 7} {

@@ -20,9 +20,10 @@ const (
 )
 
 // explained is the share of the variance that f has over the rows in that of f and the noise (Gelman, Goodrich,
-// Gabry & Vehtari 2019), whose variance has a scaled inverse χ² law about its mean; of classes in that of f and the logistic or normal variable
-// behind them (McKelvey & Zavoina 1975). Rows count their weight times their precision, and the noise is that of a mean precision: R's
-// weighted share. It is nil where rows are many and the posterior has no draws.
+// Gabry & Vehtari 2019), whose variance has a scaled inverse χ² law about its mean; of classes in that of f and the
+// logistic or normal variable behind them (McKelvey & Zavoina 1975). Rows count their weight times their precision, and
+// the noise is that of a mean precision: R's weighted share. It is nil where rows are many and the posterior has no
+// draws.
 func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, interval float64) (*selection.Share, error) {
 	member, n := fitted.Members[0], p.data.Rows()
 	noise := math.Pi * math.Pi / 3

@@ -14,8 +14,9 @@ import (
 	"github.com/credence-ml/credence/selection"
 )
 
-// TestExplainedFreedom: of a known f the variance explained has the spread of the noise, whose variance has a χ² law of the degrees
-// of freedom that intercept and selected features leave: of 12 rows 11 or, with 8 selected, 3. 5 % points of χ² are 4.575 and 0.352.
+// TestExplainedFreedom: of a known f the variance explained has the spread of the noise, whose variance has a χ² law of
+// the degrees of freedom that intercept and selected features leave: of 12 rows 11 or, with 8 selected, 3. 5 % points
+// of χ² are 4.575 and 0.352.
 func TestExplainedFreedom(t *testing.T) {
 	x := linop.NewDense(12, 1)
 	for i := range x.Data {

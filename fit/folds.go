@@ -18,8 +18,9 @@ type FoldOptions struct {
 	Folds int     `json:"folds,omitempty"` // each row is left out once, in one of so many folds
 	Split float64 `json:"split,omitempty"` // this share of the rows is left out
 	Group string  `json:"group,omitempty"` // column: rows with one value of it are left out together
-	// Time is a column of numbers or dates: the rows before a time are fitted and those behind it are left out, never the other way. Folds are
-	// then windows of as many different times, behind a first one that is always fitted; a share is that of the times, the last.
+	// Time is a column of numbers or dates: the rows before a time are fitted and those behind it are left out, never
+	// the other way. Folds are then windows of as many different times, behind a first one that is always fitted; a
+	// share is that of the times, the last.
 	Time string `json:"time,omitempty"`
 	Seed uint64 `json:"seed,omitempty"` // of the dealing
 }
@@ -73,8 +74,8 @@ func (f *Folds) without(out int, weights []float64, row func(i int) int) []float
 	return others
 }
 
-// Folds deals the rows that have a weight out at random, each class evenly, groups whole, or by their times. Columns that it names
-// are those of the table, or of the one that [Prepared.Beside] has given.
+// Folds deals the rows that have a weight out at random, each class evenly, groups whole, or by their times. Columns
+// that it names are those of the table, or of the one that [Prepared.Beside] has given.
 func (p *Prepared) Folds(ctx context.Context, how FoldOptions) (*Folds, error) {
 	if err := how.Validate(); err != nil {
 		return nil, err
@@ -138,8 +139,8 @@ func (p *Prepared) deal(ctx context.Context, how FoldOptions, weights, classes [
 	return f, nil
 }
 
-// together numbers the values of rows that have a weight, -1 for other rows, and returns of each value a weight and the class of most of
-// its rows.
+// together numbers the values of rows that have a weight, -1 for other rows, and returns of each value a weight and the
+// class of most of its rows.
 func together(ids, weights, classes []float64) (group []int, each, positive []float64) {
 	known := map[float64]int{}
 	group = slices.Repeat([]int{-1}, len(ids))
@@ -240,7 +241,8 @@ func (p *Prepared) row(i int) int {
 	return i
 }
 
-// ofTable gives what rows of the model have to rows of the table, none to those that the model leaves out; nil stays nil.
+// ofTable gives what rows of the model have to rows of the table, none to those that the model leaves out; nil stays
+// nil.
 func ofTable[T any](p *Prepared, values []T, none T) []T {
 	if values == nil {
 		return nil

@@ -20,7 +20,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// patients are rows of 20 patients with a number, a level, a date, a target with an effect of the patient, a count and a class.
+// patients are rows of 20 patients with a number, a level, a date, a target with an effect of the patient, a count and
+// a class.
 func patients(t *testing.T, n int) credence.Source {
 	rng := rand.New(rand.NewPCG(3, 5))
 	var x, z, days, y, counts, effects, holes []float64
@@ -85,8 +86,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestAgainDrawsNoMore: frequencies that were fewer than asked for, so that a chosen engine has a full covariance, are so again, and the doubling of
-// others begins anew.
+// TestAgainDrawsNoMore: frequencies that were fewer than asked for, so that a chosen engine has a full covariance, are
+// so again, and the doubling of others begins anew.
 func TestAgainDrawsNoMore(t *testing.T) {
 	ctx, rows := context.Background(), patients(t, 120)
 	model := must.Value(fit.Table(ctx, rows, fit.Options{Formula: "n ~ x + z + day", Family: "poisson", Engine: "laplace"}))(t)
@@ -103,7 +104,8 @@ func TestAgainDrawsNoMore(t *testing.T) {
 	}
 }
 
-// leftOut returns the scores of the rows left out of refits, and their log densities by row, NaN for those never left out.
+// leftOut returns the scores of the rows left out of refits, and their log densities by row, NaN for those never left
+// out.
 func leftOut(t *testing.T, model *credence.Fitted, rows credence.Source, how fit.FoldOptions) (*score.Scores, *fit.Folds, []float64) {
 	t.Helper()
 	again := must.Value(must.Value(fit.Again(model, fit.Options{Threads: 1}))(t).Prepare(context.Background(), rows))(t)
@@ -135,8 +137,8 @@ func TestHeldOutIsCheck(t *testing.T) {
 	}
 }
 
-// TestPairedErrors: the difference of two models and its standard error over groups, from the densities of rows; the errors of
-// rows that go together are larger than those of rows by themselves.
+// TestPairedErrors: the difference of two models and its standard error over groups, from the densities of rows; the
+// errors of rows that go together are larger than those of rows by themselves.
 func TestPairedErrors(t *testing.T) {
 	ctx, rows := context.Background(), patients(t, 240)
 	first := must.Value(fit.Table(ctx, rows, fit.Options{Formula: "y ~ x + z"}))(t)
@@ -261,7 +263,8 @@ func TestGroupsOfClasses(t *testing.T) {
 	}
 }
 
-// TestTimes: no row is predicted from a later one, none of the first window is left out, and a share is that of the times, the last.
+// TestTimes: no row is predicted from a later one, none of the first window is left out, and a share is that of the
+// times, the last.
 func TestTimes(t *testing.T) {
 	rows := patients(t, 90) // 30 days of 3 rows
 	model := must.Value(fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ x"}))(t)

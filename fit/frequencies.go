@@ -13,7 +13,8 @@ import (
 	"github.com/credence-ml/credence/spec"
 )
 
-// leastFrequencies is the number below which a term of random features is not worth the full covariance that it would have.
+// leastFrequencies is the number below which a term of random features is not worth the full covariance that it would
+// have.
 const leastFrequencies = 10
 
 // diagonal says whether the engine takes weights for independent under a call.
@@ -21,9 +22,9 @@ func (e *Engine) diagonal(call spec.Call) bool {
 	return e.Name == "svi" && spec.NewArguments(call, "").Word("covariance", "") != string(svi.Full)
 }
 
-// takeFewer draws fewer frequencies, so that the weights together are few enough for a full covariance: a curve of which the
-// weights are taken for independent is a wrong one. Numbers that were left out give way before those stated, and the largest
-// first. It says whether the model has changed.
+// takeFewer draws fewer frequencies, so that the weights together are few enough for a full covariance: a curve of
+// which the weights are taken for independent is a wrong one. Numbers that were left out give way before those stated,
+// and the largest first. It says whether the model has changed.
 func (p *Prepared) takeFewer() bool {
 	drawn, total := slices.Clone(p.drawn), 0
 	for _, d := range drawn {

@@ -34,8 +34,8 @@ func waves(t *testing.T, rows int, f func(x []float64) float64) credence.Source 
 	return must.Value(b.Source())(t)
 }
 
-// Above 2,000 weights auto draws fewer frequencies, the largest numbers first and those that were left out before those stated,
-// and says so; an engine that is named keeps what the formula says.
+// Above 2,000 weights auto draws fewer frequencies, the largest numbers first and those that were left out before those
+// stated, and says so; an engine that is named keeps what the formula says.
 func TestNoSmoothIsTakenForIndependent(t *testing.T) {
 	rows := waves(t, 60, func(x []float64) float64 { return x[0] / 2 })
 	for _, c := range []struct {

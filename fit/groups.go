@@ -25,7 +25,8 @@ type grouped struct {
 	varies bool      // within some group
 }
 
-// tellGroups notes what f varies by over the rows, with and without effects of groups, and says where rows tell little of them.
+// tellGroups notes what f varies by over the rows, with and without effects of groups, and says where rows tell little
+// of them.
 func (p *Prepared) tellGroups(ctx context.Context, fitted *credence.Fitted) error {
 	member := &fitted.Members[0]
 	features, d := member.Model.Features, member.Model.Features.Weights()

@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestGroupCoverage: of few groups of five rows, 90 % intervals hold a slope between groups, a slope within them, the standard deviation of
-// the groups' effects, and the mean of a group that training does not have.
+// TestGroupCoverage: of few groups of five rows, 90 % intervals hold a slope between groups, a slope within them, the
+// standard deviation of the groups' effects, and the mean of a group that training does not have.
 func TestGroupCoverage(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets, each = 500, 5

@@ -190,8 +190,9 @@ func TestUnseenGroups(t *testing.T) {
 	}
 }
 
-// TestGroupsAgainstLme4: at the standard deviations that lme4 finds, fixed effects, effects of groups and their standard errors are those of
-// lme4 1.1-31, up to what the prior of the intercept, of 80 times its standard error, pulls. The figures are of
+// TestGroupsAgainstLme4: at the standard deviations that lme4 finds, fixed effects, effects of groups and their
+// standard errors are those of lme4 1.1-31, up to what the prior of the intercept, of 80 times its standard error,
+// pulls. The figures are of
 //
 //	m <- lmer(Reaction ~ Days + (1|Subject) + (0+Days|Subject), sleepstudy, control=lmerControl(optimizer="bobyqa", optCtrl=list(rhoend=1e-10)))
 //	VarCorr(m); fixef(m); sqrt(diag(vcov(m))); ranef(m)
@@ -238,8 +239,9 @@ func sleepstudy(t *testing.T) credence.Source {
 	return must.Value(table.New().Numbers("Reaction", reaction).Numbers("Days", days).Categories("Subject", subject).Source())(t)
 }
 
-// TestDeviationsOfGroups: the law of a standard deviation of six groups is that of a grid over it and the noise, which has the closed form of the
-// evidence at every point and the priors that the report tells. Mean and quantiles differ by what the others' regression along its line misses.
+// TestDeviationsOfGroups: the law of a standard deviation of six groups is that of a grid over it and the noise, which
+// has the closed form of the evidence at every point and the priors that the report tells. Mean and quantiles differ by
+// what the others' regression along its line misses.
 func TestDeviationsOfGroups(t *testing.T) {
 	const tolerance = 0.02 // 0.012 is the most of six
 	for _, spread := range []float64{0.1, 1.5} {
@@ -261,7 +263,8 @@ func TestDeviationsOfGroups(t *testing.T) {
 		}
 		const name = "prior_variance.(1 | g)"
 		noise, effects := hyper.HalfCauchy(scale["noise_variance"]), hyper.BetaPrime{A: 1, B: 0.5, Scale: scale[name]}
-		// Σ log p(y): the means of the groups about their mean, which the wide prior of the intercept leaves free, and what is within.
+		// Σ log p(y): the means of the groups about their mean, which the wide prior of the intercept leaves free, and
+		// what is within.
 		within, between, mean := 0.0, 0.0, 0.0
 		means := make([]float64, groups)
 		for i, v := range y {
@@ -468,7 +471,8 @@ func TestDeviationsOfGroupsByEngine(t *testing.T) {
 	}
 }
 
-// The standard deviation of slopes, and both ends of its interval, are an eighth where the column is eight times as large.
+// The standard deviation of slopes, and both ends of its interval, are an eighth where the column is eight times as
+// large.
 func TestDeviationsInOwnUnits(t *testing.T) {
 	var sizes [2]score.Deviation
 	for k, by := range []float64{1, 8} {

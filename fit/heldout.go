@@ -11,9 +11,9 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
-// HeldOut fits the model to all rows but those of a fold, for each fold, and visits the rows of the fold as that fit scores them; rows are valid until
-// visit returns. Columns and their scaling are those of all rows. Folds may be dealt by another model of the same table, so that
-// models are compared in pairs of rows.
+// HeldOut fits the model to all rows but those of a fold, for each fold, and visits the rows of the fold as that fit
+// scores them; rows are valid until visit returns. Columns and their scaling are those of all rows. Folds may be dealt
+// by another model of the same table, so that models are compared in pairs of rows.
 func (p *Prepared) HeldOut(ctx context.Context, f *Folds, visit func(*score.Rows) error) error {
 	if f == nil || visit == nil {
 		return errors.New("there are no folds, or nothing visits their rows: deal them by Prepared.Folds")

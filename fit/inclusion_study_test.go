@@ -15,9 +15,9 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestInclusionClaims: what inclusions of normal targets claim, against what is drawn. Of noise they are .05 on average at most;
-// where few of the columns matter, or as many as the prior draws, those of a bin of claims come true as often as the bin says; and
-// where most matter, predictions stand in for them. docs/selection.md has the figures.
+// TestInclusionClaims: what inclusions of normal targets claim, against what is drawn. Of noise they are .05 on average
+// at most; where few of the columns matter, or as many as the prior draws, those of a bin of claims come true as often
+// as the bin says; and where most matter, predictions stand in for them. docs/selection.md has the figures.
 func TestInclusionClaims(t *testing.T) {
 	study.OnlyCalibration(t)
 	for _, c := range []struct {

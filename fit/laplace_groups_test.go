@@ -10,8 +10,9 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestLaplaceOfGlmer: with fixed effects as an offset, at glmer's estimates, the Laplace evidence is glmer's log-likelihood: of 56 herds by period (lme4's cbpp), and of counts with
-// correlated intercepts and slopes. R 4.2.2, lme4 1.1-31:
+// TestLaplaceOfGlmer: with fixed effects as an offset, at glmer's estimates, the Laplace evidence is glmer's
+// log-likelihood: of 56 herds by period (lme4's cbpp), and of counts with correlated intercepts and slopes. R 4.2.2,
+// lme4 1.1-31:
 //
 //	s <- glmerControl(tolPwrss=1e-13); F <- cbind(incidence, size-incidence) ~ period + (1|herd)
 //	m <- glmer(F, cbpp, binomial, control=s); f <- glmer(F, cbpp, binomial, control=s, devFunOnly=TRUE); -f(c(m@theta, fixef(m)))/2

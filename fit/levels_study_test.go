@@ -14,10 +14,10 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestOneCategory: one category beside a number, three rows a level, by auto and by every engine stated by hand: CPU seconds, how far the
-// means of the weights are from those of the closed form or of the full covariance, in standard deviations, and what standard
-// deviations of the slope and of the intercept are of theirs. auto takes at most three times the fastest of those within .1 that have
-// covariances.
+// TestOneCategory: one category beside a number, three rows a level, by auto and by every engine stated by hand: CPU
+// seconds, how far the means of the weights are from those of the closed form or of the full covariance, in standard
+// deviations, and what standard deviations of the slope and of the intercept are of theirs. auto takes at most three
+// times the fastest of those within .1 that have covariances.
 func TestOneCategory(t *testing.T) {
 	study.Only(t)
 	for _, family := range []likelihood.Family{likelihood.Gaussian{}, likelihood.Poisson{}} {

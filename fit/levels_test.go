@@ -8,8 +8,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// What auto makes of a gaussian model: levels in any number have the closed form where the columns beside those of the largest category are few, and
-// else convex.
+// What auto makes of a gaussian model: levels in any number have the closed form where the columns beside those of the
+// largest category are few, and else convex.
 func TestAutoOfManyLevels(t *testing.T) {
 	const closed = "exact: a Gaussian family with a normal prior has a closed form"
 	for _, c := range []struct {

@@ -22,7 +22,8 @@ func (p *Prepared) look(ctx context.Context) (*credence.Look, error) {
 	return p.lookLike(targets), nil
 }
 
-// Targets looks at the targets of rows of the fitted table, maybe of some of its files; nil where a fit does not look at them.
+// Targets looks at the targets of rows of the fitted table, maybe of some of its files; nil where a fit does not look
+// at them.
 func (p *Prepared) Targets(ctx context.Context, rows credence.Source) (*criticism.Targets, error) {
 	target := p.frame.Target
 	if p.job.family.String() != "" || target.Mode != frame.Numbers || len(target.Expr.Steps) > 0 {

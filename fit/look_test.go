@@ -15,9 +15,9 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestTargetLooks: a target of counts under no stated family is said to look like counts, first of all, in the fit and in its
-// file; under a stated family, a transform or a prior whose engines fit no counts nothing is said. Checks of the gaussian
-// name the families of counts, once, and never studentt.
+// TestTargetLooks: a target of counts under no stated family is said to look like counts, first of all, in the fit and
+// in its file; under a stated family, a transform or a prior whose engines fit no counts nothing is said. Checks of the
+// gaussian name the families of counts, once, and never studentt.
 func TestTargetLooks(t *testing.T) {
 	type row struct{ Claims, X, W float64 }
 	rng := rand.New(rand.NewPCG(4, 26))
@@ -66,7 +66,8 @@ func TestTargetLooks(t *testing.T) {
 	}
 }
 
-// TestLookOfAllRows: what a finding says of the target is true of all rows, also of those beyond the ones that are looked at.
+// TestLookOfAllRows: what a finding says of the target is true of all rows, also of those beyond the ones that are
+// looked at.
 func TestLookOfAllRows(t *testing.T) {
 	type row struct{ Visits, X float64 }
 	rng := rand.New(rand.NewPCG(5, 26))
@@ -82,8 +83,9 @@ func TestLookOfAllRows(t *testing.T) {
 	}
 }
 
-// TestWholeTargets: checks of a gaussian on counts say what they are once, with the families of counts; on whole numbers of
-// which nobody knows what they are, they never name studentt, whose scale would shrink to the commonest of them.
+// TestWholeTargets: checks of a gaussian on counts say what they are once, with the families of counts; on whole
+// numbers of which nobody knows what they are, they never name studentt, whose scale would shrink to the commonest of
+// them.
 func TestWholeTargets(t *testing.T) {
 	type row struct{ Y, X float64 }
 	rng := rand.New(rand.NewPCG(6, 26))

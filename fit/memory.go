@@ -47,13 +47,13 @@ func (j *Job) memory() float64 {
 // variance and prior variance, once in the fit and once in the file to be written.
 const bytesPerWeight = 64
 
-// levelNumbers is how many numbers an engine that eliminates levels keeps for each of their weights: the values of the matrix, its factor and its
-// inverse, and a dozen vectors.
+// levelNumbers is how many numbers an engine that eliminates levels keeps for each of their weights: the values of the
+// matrix, its factor and its inverse, and a dozen vectors.
 const levelNumbers = 15
 
 // refuseSize refuses a fit that would not fit into memory of so many bytes, before
-// anything is allocated; rest of the weights belong to no level that is eliminated. The numbers are those of the largest arrays, so that what
-// is refused is sure to fail.
+// anything is allocated; rest of the weights belong to no level that is eliminated. The numbers are those of the
+// largest arrays, so that what is refused is sure to fail.
 func refuseSize(entry *Engine, call spec.Call, prior credence.Prior, rows, weights, rest int, memory float64) error {
 	need := bytesPerWeight * float64(weights)
 	of := weights

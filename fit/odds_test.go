@@ -70,7 +70,8 @@ func TestPriorOdds(t *testing.T) {
 			t.Errorf("%s: levels of one column differ: %v", engine, got)
 		}
 	}
-	for engine, wanted := range map[string]bool{"laplace": true, "ep": false} { // s is each feature's own in laplace alone
+	// s is each feature's own in laplace alone
+	for engine, wanted := range map[string]bool{"laplace": true, "ep": false} {
 		fitted := must.Value(fit.Select(ctx, rows, fit.Options{Formula: "y ~ .", Engine: engine, Prior: "spikeslab(inclusion_prior=[1, 3])", PriorOdds: list[:1]}, selection.Options{Moments: true}))(t)
 		for _, f := range fitted.Selection.Features {
 			if e := f.Inclusion; f.VarZ == nil || *f.VarZ != e*(1-e) || (f.MeanS != nil) != (wanted && f.Name != "a") || f.MeanS != nil && *f.MeanS != (1+e)/5 {

@@ -30,7 +30,8 @@ type Online struct {
 	Restore func(document []byte, r *safetensors.Reader) (credence.Online, error)
 }
 
-// ParseHalfLife reads [Options].HalfLife: a number of days where it has a unit, else one in the unit of the column of times.
+// ParseHalfLife reads [Options].HalfLife: a number of days where it has a unit, else one in the unit of the column of
+// times.
 func ParseHalfLife(text string) (value float64, days bool, err error) {
 	number, length := text, 1.0
 	for _, unit := range []struct {

@@ -23,8 +23,8 @@ type Options struct {
 	DropTarget bool         `json:"drop_target,omitempty"`
 	Unseen     frame.Unseen `json:"unseen,omitempty"` // "" refuses levels that training did not see, but of groups
 	Raw        bool         `json:"raw,omitempty"`    // do not centre and scale columns
-	// Types are the kinds of columns that the reader of the table was told, as dataset.ParseTypes reads them, for the recipe:
-	// a table has its kinds already.
+	// Types are the kinds of columns that the reader of the table was told, as dataset.ParseTypes reads them, for the
+	// recipe: a table has its kinds already.
 	Types string `json:"types,omitempty"`
 
 	// PriorOdds are prior odds of inclusion of some features, with a prior that selects; the others share the

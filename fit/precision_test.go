@@ -113,7 +113,8 @@ func TestPrecisionCoversNewRows(t *testing.T) {
 	}
 }
 
-// TestPrecisionIsAWeight: under a family whose dispersion rows cannot divide, a precision is a weight, of which there is one.
+// TestPrecisionIsAWeight: under a family whose dispersion rows cannot divide, a precision is a weight, of which there
+// is one.
 func TestPrecisionIsAWeight(t *testing.T) {
 	rows := must.Value(table.New().Numbers("x", []float64{1, 3, 2}).Numbers("w", []float64{1, 2, 1}).Numbers("k", []float64{0, 2, 1}).Source())(t)
 	if _, err := fit.Table(t.Context(), rows, fit.Options{Formula: "k ~ x + precision(w) + weight(w)", Family: "poisson"}); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "two weights") {

@@ -35,12 +35,14 @@ type Prepared struct {
 	entry  *Engine
 	why    string // the engine was chosen
 	call   string // that makes it again
-	// drawn are the frequencies of the model's random features, and fewer says which of them are fewer than asked for, "" if none.
+	// drawn are the frequencies of the model's random features, and fewer says which of them are fewer than asked for,
+	// "" if none.
 	drawn   []formula.Frequencies
 	fewer   string
 	looks   *credence.Look  // of the target, where it does not look like measurements
 	outside credence.Source // the rows' columns outside the formula, nil where rows has them
-	// products are what the rows stand for, nil for rows of their own, and term is the one of the formula by which they do.
+	// products are what the rows stand for, nil for rows of their own, and term is the one of the formula by which they
+	// do.
 	products *table.Products
 	term     string
 	sums     *exact.Sums // over the rows, of which data has only some; nil for rows that are there
@@ -72,7 +74,8 @@ func (j *Job) Prepare(ctx context.Context, rows credence.Source) (*Prepared, err
 	return p, p.assemble(p.data)
 }
 
-// assemble makes the model of the frame and the engine. Features may look at the rows, which are nil where they lie elsewhere.
+// assemble makes the model of the frame and the engine. Features may look at the rows, which are nil where they lie
+// elsewhere.
 func (p *Prepared) assemble(all credence.Data) error {
 	j, rows := p.job, p.frame.Rows
 	family, err := j.family.Likelihood(p.frame)
@@ -129,8 +132,8 @@ func (p *Prepared) Model() credence.Model { return p.model }
 // Data returns the rows of the model.
 func (p *Prepared) Data() credence.Data { return p.data }
 
-// Placed adds to a warning or a remark of the fit where the rows that it names stand, for people: the fit itself has their
-// numbers alone.
+// Placed adds to a warning or a remark of the fit where the rows that it names stand, for people: the fit itself has
+// their numbers alone.
 func (p *Prepared) Placed(text string) string { return criticism.Placed(p.rows, text) }
 
 // Frequencies returns how many frequencies the model's random features draw.

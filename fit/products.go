@@ -13,9 +13,10 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// SelectProducts is [Select] for rows of which only the products are known, XᵀX, Xᵀy, yᵀy and their number, as shards add them up
-// or a paper prints them: the answer is that of the rows but for rounding. Targets are normal, and the formula has the columns as they are,
-// whose products alone are known; what needs rows is refused: permuted targets, resamples, folds.
+// SelectProducts is [Select] for rows of which only the products are known, XᵀX, Xᵀy, yᵀy and their number, as shards
+// add them up or a paper prints them: the answer is that of the rows but for rounding. Targets are normal, and the
+// formula has the columns as they are, whose products alone are known; what needs rows is refused: permuted targets,
+// resamples, folds.
 func SelectProducts(ctx context.Context, products *table.Products, options Options, how selection.Options) (*credence.Fitted, error) {
 	job, err := NewProducts(options, how)
 	if err != nil {

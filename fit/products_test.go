@@ -41,8 +41,8 @@ func productsOf(s *conform.Selection) *table.Products {
 	return p
 }
 
-// TestSelectProducts: products tell what the rows tell, be those more or fewer than columns, in their own units: inclusions, weights, hyper-parameters,
-// sets and the variance explained.
+// TestSelectProducts: products tell what the rows tell, be those more or fewer than columns, in their own units:
+// inclusions, weights, hyper-parameters, sets and the variance explained.
 func TestSelectProducts(t *testing.T) {
 	for _, c := range []struct {
 		n, p   int
@@ -83,7 +83,8 @@ func TestSelectProducts(t *testing.T) {
 			for k, v := range got.Report.Hyper {
 				near(v.Name, v.Value, want.Report.Hyper[k].Value, v.Value)
 			}
-			near("variance explained", got.Selection.Explained.Mean, want.Selection.Explained.Mean, 500) // by draws of f, of others rows under ep
+			// by draws of f, of others rows under ep
+			near("variance explained", got.Selection.Explained.Mean, want.Selection.Explained.Mean, 500)
 			if a, b := got.Report.EvidenceEstimate, want.Report.EvidenceEstimate; a != nil {
 				near("evidence", *a, *b, 1)
 			}
@@ -98,8 +99,8 @@ func TestSelectProducts(t *testing.T) {
 	}
 }
 
-// TestProductsOfShards: sums of the exact engine, made shard by shard and merged in another order, are the products of the rows,
-// and select the same features to the byte.
+// TestProductsOfShards: sums of the exact engine, made shard by shard and merged in another order, are the products of
+// the rows, and select the same features to the byte.
 func TestProductsOfShards(t *testing.T) {
 	const n, p, from = credence.SegmentRows + 300, 3, credence.SegmentRows + 100
 	s := conform.NewSelection(n, p, 2, 0, 0.01, 1, false, 6)

@@ -45,10 +45,11 @@ func columnOf(t *testing.T, name string) (j int) {
 	return j - 1
 }
 
-// knockoffs returns the columns called with at most the given expected share of false ones by the knockoff+ filter of Candès, Fan,
-// Janson & Lv (2018) under the known law of the columns, N(0, Σ) with one correlation ρ of any two: the copies are equicorrelated,
-// s = min(1, 2(1 − ρ)), and the statistic is the difference of the absolute weights of the lasso, cross-validated, on columns and copies.
-// With Σ⁻¹ = (I − c 11ᵀ)/(1 − ρ), c = ρ/(1 + (p − 1)ρ), the copies are X − sXΣ⁻¹ and noise of the covariance 2sI − s²Σ⁻¹.
+// knockoffs returns the columns called with at most the given expected share of false ones by the knockoff+ filter of
+// Candès, Fan, Janson & Lv (2018) under the known law of the columns, N(0, Σ) with one correlation ρ of any two: the
+// copies are equicorrelated, s = min(1, 2(1 − ρ)), and the statistic is the difference of the absolute weights of the
+// lasso, cross-validated, on columns and copies. With Σ⁻¹ = (I − c 11ᵀ)/(1 − ρ), c = ρ/(1 + (p − 1)ρ), the copies are X
+// − sXΣ⁻¹ and noise of the covariance 2sI − s²Σ⁻¹.
 func knockoffs(t *testing.T, s *conform.Selection, correlation, share float64, rng *rand.Rand) []int {
 	n, p := s.X.Rows, s.X.Cols
 	c := correlation / (1 + float64(p-1)*correlation)
@@ -92,8 +93,8 @@ func knockoffs(t *testing.T, s *conform.Selection, correlation, share float64, r
 	return nil
 }
 
-// TestFDR: the share of false ones among the features that --fdr 0.1 calls by default, and of those that matter the share that
-// is called, beside knockoffs on the same sets.
+// TestFDR: the share of false ones among the features that --fdr 0.1 calls by default, and of those that matter the
+// share that is called, beside knockoffs on the same sets.
 func TestFDR(t *testing.T) {
 	study.OnlyCalibration(t)
 	const n, p, relevant, sets = 200, 100, 20, 100

@@ -48,8 +48,8 @@ type Engine struct {
 	Memory func(call spec.Call, prior credence.Prior, rows, weights float64) float64
 	// Groups says whether a call fits effects of groups, as (1 | g) has; nil means that none does.
 	Groups func(call spec.Call) bool
-	// Eliminates says that a call leaves the weights of the levels of a category of many out of those that Memory is asked for; nil means that none does. See
-	// problem.Rest.
+	// Eliminates says that a call leaves the weights of the levels of a category of many out of those that Memory is
+	// asked for; nil means that none does. See problem.Rest.
 	Eliminates func(call spec.Call) bool
 	// Checkpoints says that it writes and takes up Options.Checkpoint.
 	Checkpoints bool

@@ -15,8 +15,8 @@ import (
 	"github.com/credence-ml/credence/selection"
 )
 
-// TestLearnedIsHeld: hyper-parameters that are stated at what was learned give the same posterior and predictions, and the
-// evidence, or the bound of it, that stood beside the mode.
+// TestLearnedIsHeld: hyper-parameters that are stated at what was learned give the same posterior and predictions, and
+// the evidence, or the bound of it, that stood beside the mode.
 func TestLearnedIsHeld(t *testing.T) {
 	rows, probe := relation.Data(120, 1), relation.Data(5, 2)
 	const noise, variance, scale = "hyper.noise_variance", "hyper.prior_variance.linear", "hyper.prior_scale"
@@ -73,8 +73,8 @@ func atMode(ctx context.Context, j relation.Job) (relation.Answer, error) {
 	return a, err
 }
 
-// TestExactIsVariational: a Gaussian model has the same numbers under exact and under svi, every field of the report and every
-// prediction, in every treatment, to what the tolerances of the climbs and, integrated, the nodes leave.
+// TestExactIsVariational: a Gaussian model has the same numbers under exact and under svi, every field of the report
+// and every prediction, in every treatment, to what the tolerances of the climbs and, integrated, the nodes leave.
 func TestExactIsVariational(t *testing.T) {
 	precise := func(p float64) float64 { return math.Pow(10, (4*p-10)/3) } // from .01 to 100
 	rows, probe := relation.Data(60, 5).Map("p", precise), relation.Data(5, 6).Map("p", precise)
@@ -92,7 +92,8 @@ func TestExactIsVariational(t *testing.T) {
 		{"y ~ 0 + x + z + precision(p)", "normal", false},
 		{"y ~ x + z + u + precision(p)", "normal(ard=true)", false},
 		{"y ~ x + radial(z, u, centres=6, lengthscale=2)", "normal", false},
-		{"y ~ x + radial(z, u, centres=6, lengthscale=2) + precision(p)", "normal", false}, // noise and a block are correlated
+		// noise and a block are correlated
+		{"y ~ x + radial(z, u, centres=6, lengthscale=2) + precision(p)", "normal", false},
 		{"y ~ 0 + sigmoid(x, z, centres=6, lengthscale=1)", "normal", false},
 		{"y ~ x + rbf(z, u, n=10, lengthscale=1)", "normal(ard=true)", false},
 		{"y ~ x + rbf(z, u, n=10, lengthscale=1)", "normal", false},
@@ -132,9 +133,9 @@ func TestExactIsVariational(t *testing.T) {
 	})
 }
 
-// TestScalesOfLearnedLengthscales: where lengthscales are learned, on a ridge along which svi stops sooner, priors have the
-// scales of where they start, and the bound lies below the evidence: of 400 rows and more, from which on lengthscales are not
-// averaged over.
+// TestScalesOfLearnedLengthscales: where lengthscales are learned, on a ridge along which svi stops sooner, priors have
+// the scales of where they start, and the bound lies below the evidence: of 400 rows and more, from which on
+// lengthscales are not averaged over.
 func TestScalesOfLearnedLengthscales(t *testing.T) {
 	precise := func(p float64) float64 { return math.Pow(10, (4*p-10)/3) }
 	for _, formula := range []string{"y ~ z + radial(x, centres=8) + precision(p)", "y ~ 0 + sigmoid(x, z, centres=6)"} {
@@ -201,8 +202,8 @@ func TestSeedsMatter(t *testing.T) {
 	}
 }
 
-// TestSpreadOfDegreesOfFreedom: the standard deviation that is told of the logarithm of a learned parameter is that of the
-// density which the bounds at stated values and the prior make.
+// TestSpreadOfDegreesOfFreedom: the standard deviation that is told of the logarithm of a learned parameter is that of
+// the density which the bounds at stated values and the prior make.
 func TestSpreadOfDegreesOfFreedom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")
@@ -235,8 +236,8 @@ func TestSpreadOfDegreesOfFreedom(t *testing.T) {
 	}
 }
 
-// TestResolvedShare: of features without an effect, the part of the inclusion in which the rows tell the slab is the same under
-// ep and under gibbs, which compresses rows.
+// TestResolvedShare: of features without an effect, the part of the inclusion in which the rows tell the slab is the
+// same under ep and under gibbs, which compresses rows.
 func TestResolvedShare(t *testing.T) {
 	var shares [2][]float64
 	for k, engine := range []string{"ep", "gibbs(chains=4, flips=4000)"} {

@@ -92,11 +92,12 @@ func (p *Prepared) Select(ctx context.Context, how selection.Options) (*credence
 	return fitted, nil
 }
 
-// spreadShare is the least share of the variance that features surely explain for it to be said that none of them is called.
+// spreadShare is the least share of the variance that features surely explain for it to be said that none of them is
+// called.
 const spreadShare = 0.25
 
-// spread says that features explain the target together and none by itself, and what to type; checked, that folds say how
-// well they do.
+// spread says that features explain the target together and none by itself, and what to type; checked, that folds say
+// how well they do.
 func spread(r *selection.Result, checked bool) string {
 	_, expected := r.Candidates()
 	text := fmt.Sprintf("no single feature stands out: about %.0f of them matter, and the rows are too few to tell which. Predictions use all of them", expected)

@@ -202,8 +202,8 @@ func TestSelectNull(t *testing.T) {
 	}
 }
 
-// TestSelectSpread: where many near copies share a signal no single one is called, and it is said that together they explain it; where
-// nothing matters that is not said.
+// TestSelectSpread: where many near copies share a signal no single one is called, and it is said that together they
+// explain it; where nothing matters that is not said.
 func TestSelectSpread(t *testing.T) {
 	for _, signal := range []float64{1, 0} {
 		rng := rand.New(rand.NewPCG(2, 9))

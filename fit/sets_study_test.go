@@ -23,8 +23,8 @@ import (
 	"github.com/credence-ml/credence/selection"
 )
 
-// tight has p columns, at random places among which the members of 15 pairs and 10 triples correlate by .95. One of each has a weight
-// of ±size, and none other has any.
+// tight has p columns, at random places among which the members of 15 pairs and 10 triples correlate by .95. One of
+// each has a weight of ±size, and none other has any.
 type tight struct {
 	x        linop.Dense
 	y        []float64
@@ -133,8 +133,9 @@ func (s *tight) susie(t *testing.T, options string) (sets [][]int) {
 	return sets
 }
 
-// known returns the credible sets of one who knows the variance of the noise, that of weights, the share of columns that matter, and the
-// column that matters of all clusters but the one that a set is of: by draws of the exact posterior of which of its members are in.
+// known returns the credible sets of one who knows the variance of the noise, that of weights, the share of columns
+// that matter, and the column that matters of all clusters but the one that a set is of: by draws of the exact
+// posterior of which of its members are in.
 func (s *tight) known(size float64) (sets [][]int) {
 	rng, n := rand.New(rand.NewPCG(1, 9)), s.x.Rows
 	v, odds := size*size, float64(len(s.signal))/float64(s.x.Cols-len(s.signal))
@@ -199,8 +200,9 @@ func (s *tight) known(size float64) (sets [][]int) {
 	return sets
 }
 
-// TestTightSets: how many credible sets have a feature that matters, and how large they are, beside those on the same sets of susieR, which is told the
-// variance of the noise or learns it, as by default, and of the exact posterior; and of classes alone, which susieR has not.
+// TestTightSets: how many credible sets have a feature that matters, and how large they are, beside those on the same
+// sets of susieR, which is told the variance of the noise or learns it, as by default, and of the exact posterior; and
+// of classes alone, which susieR has not.
 func TestTightSets(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets = 10
@@ -229,7 +231,8 @@ func TestTightSets(t *testing.T) {
 			covered, count, found := make([]int, 1+len(rivals)), make([]int, 1+len(rivals)), make([]int, 1+len(rivals))
 			claimed := 0.0
 			var all []float64
-			own, difference := make([][]float64, len(rivals)), make([][]float64, len(rivals)) // sizes where both find a signal
+			// sizes where both find a signal
+			own, difference := make([][]float64, len(rivals)), make([][]float64, len(rivals))
 			for seed := range uint64(sets) {
 				s := newTight(c.n, c.p, c.size, classes, study.Seed(8000)+seed)
 				fitted := must.Value(fit.Select(context.Background(), sourceOf(t, &s.x, s.y), fit.Options{Formula: "y ~ .", Family: c.family}, selection.Options{Path: selection.PathNever}))(t)

@@ -24,8 +24,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// smoothTruths are curves over [0, 1] and surfaces over its square, of about unit size: waves, a bump, a step with an edge, a line, and
-// the frequency of claims by age.
+// smoothTruths are curves over [0, 1] and surfaces over its square, of about unit size: waves, a bump, a step with an
+// edge, a line, and the frequency of claims by age.
 var smoothTruths = []struct {
 	name    string
 	curve   func(x float64) float64
@@ -60,7 +60,8 @@ var smoothFamilies = []struct {
 	{"studentt", "scat()", likelihood.StudentT{DegreesOfFreedom: param.Hold(4), Scale: param.Hold(1)}},
 }
 
-// smoothSet is a drawn set: columns x and z of uneven density, with their truth, and fresh rows behind those to be fitted.
+// smoothSet is a drawn set: columns x and z of uneven density, with their truth, and fresh rows behind those to be
+// fitted.
 type smoothSet struct {
 	x, z, f, y []float64
 	rows       int
@@ -157,7 +158,8 @@ func peers(t *testing.T, sets []*smoothSet, formula, family string) (fits []smoo
 	return fits
 }
 
-// TestSmoothsBesideMgcv: rmse of f and the share of 90 % bands that hold it, at fresh rows, of rbf by default beside s(x) and s(x, z) by default.
+// TestSmoothsBesideMgcv: rmse of f and the share of 90 % bands that hold it, at fresh rows, of rbf by default beside
+// s(x) and s(x, z) by default.
 func TestSmoothsBesideMgcv(t *testing.T) {
 	study.OnlyCalibration(t)
 	if _, err := exec.Command("Rscript", "-e", "library(mgcv)").Output(); err != nil {

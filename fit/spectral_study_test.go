@@ -11,7 +11,8 @@ import (
 	"github.com/credence-ml/credence/internal/study"
 )
 
-// TestKnownPeriods: three waves in 600 rows at uneven places are found within 2 % in 18 of 20 sets, and the evidence is above that of rbf.
+// TestKnownPeriods: three waves in 600 rows at uneven places are found within 2 % in 18 of 20 sets, and the evidence is
+// above that of rbf.
 func TestKnownPeriods(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets = 20

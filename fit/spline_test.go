@@ -52,8 +52,9 @@ func latents(t *testing.T, fitted *credence.Fitted, column string, at []float64)
 	return mean, sd
 }
 
-// Curves are those of mgcv 1.8-41 by REML at the same knots, within a tenth of its standard error, inside the data and beyond; and
-// so are the effective degrees of freedom, Σ w Var f / φ, within 5 %. y, b, n and x are made in R as madeRows does:
+// Curves are those of mgcv 1.8-41 by REML at the same knots, within a tenth of its standard error, inside the data and
+// beyond; and so are the effective degrees of freedom, Σ w Var f / φ, within 5 %. y, b, n and x are made in R as
+// madeRows does:
 //
 //	m <- gam(y ~ s(x, bs="cr", k=8), family=…, method="REML", knots=list(x=quantile(unique(x), seq(0, 1, length=8))))
 //	predict(m, data.frame(x=c(0, .37, 2, 4.5, 7, 9.9, 11)), se.fit=TRUE); sum(m$edf)
@@ -93,7 +94,8 @@ func TestSmoothsAreThoseOfMgcv(t *testing.T) {
 	}
 }
 
-// The curve of the hours is that of mgcv's cyclic spline with a knot an hour, but for the harmonics beyond the tenth, and meets itself:
+// The curve of the hours is that of mgcv's cyclic spline with a knot an hour, but for the harmonics beyond the tenth,
+// and meets itself:
 //
 //	m <- gam(c ~ s(h, bs="cc", k=25), method="REML", knots=list(h=0:24)); predict(m, data.frame(h=c(0, 3, 8, 13, 20)), se.fit=TRUE)
 func TestCyclicSmoothMeetsItself(t *testing.T) {

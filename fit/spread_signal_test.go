@@ -15,8 +15,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestSpreadSignal: where many features share a signal and none is called, the likeliest is named with its inclusion; where one
-// has the signal alone nothing is said.
+// TestSpreadSignal: where many features share a signal and none is called, the likeliest is named with its inclusion;
+// where one has the signal alone nothing is said.
 func TestSpreadSignal(t *testing.T) {
 	for _, shared := range []bool{true, false} {
 		rng := rand.New(rand.NewPCG(3, 3))

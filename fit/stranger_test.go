@@ -10,8 +10,8 @@ import (
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
-// The examples build in a module of a stranger, which has this one's go.sum and nothing else of it: every import is found and
-// allowed there. Whether they compile is seen where they stand.
+// The examples build in a module of a stranger, which has this one's go.sum and nothing else of it: every import is
+// found and allowed there. Whether they compile is seen where they stand.
 func TestExamplesBuildElsewhere(t *testing.T) {
 	root := must.Value(filepath.Abs(".."))(t)
 	stranger := t.TempDir()

@@ -16,7 +16,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// slopesByGroup are rows of 40 groups with intercepts and slopes of standard deviations .7 and .4 and correlation −.5; x has mean 0 and standard deviation 1.
+// slopesByGroup are rows of 40 groups with intercepts and slopes of standard deviations .7 and .4 and correlation −.5;
+// x has mean 0 and standard deviation 1.
 func slopesByGroup(t *testing.T) credence.Source {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, 4))
@@ -44,8 +45,8 @@ func slopesByGroup(t *testing.T) credence.Source {
 	return must.Value(table.New().Categories("g", names).Numbers("x", x).Numbers("y", y).Source())(t)
 }
 
-// TestSlopesByGroup: with nothing correlated (1 + x | g) is two terms, to the evidence; learned it finds what the rows were drawn from, in
-// its own words; a further group has the law of all of them.
+// TestSlopesByGroup: with nothing correlated (1 + x | g) is two terms, to the evidence; learned it finds what the rows
+// were drawn from, in its own words; a further group has the law of all of them.
 func TestSlopesByGroup(t *testing.T) {
 	rows := slopesByGroup(t)
 	run := func(formula string) *credence.Fitted {
@@ -70,7 +71,8 @@ func TestSlopesByGroup(t *testing.T) {
 		sd := must.Value(score.Row(fitted, map[string]any{"x": x, "g": "unknown"}))(t).SD // of y: the noise is the same
 		return sd * sd
 	}
-	// f of a further group has the law's form beside what is not known of the line: as much at x and at −x but for the correlation.
+	// f of a further group has the law's form beside what is not known of the line: as much at x and at −x but for the
+	// correlation.
 	first := law.Correlations[0].First
 	cross := 4 * law.Correlations[0].Values[0] * math.Sqrt(law.Variances[first]*law.Variances[first+1])
 	if gap := variance(1) - variance(-1); !(math.Abs(gap/cross-1) < 0.25) {
@@ -114,8 +116,8 @@ func withPrecision(t *testing.T, rows credence.Source, p []float64) credence.Sou
 	return must.Value(table.New().Categories("g", names).Numbers("x", x).Numbers("y", y).Numbers("p", p).Source())(t)
 }
 
-// TestOwnCovariance: what is told of a covariance that is held is AΣAᵀ by hand, x → (x − m)/s taken back, and so are shares of variance and the
-// variance of an unseen group; of a learned one the intervals hold what lme4 estimates.
+// TestOwnCovariance: what is told of a covariance that is held is AΣAᵀ by hand, x → (x − m)/s taken back, and so are
+// shares of variance and the variance of an unseen group; of a learned one the intervals hold what lme4 estimates.
 func TestOwnCovariance(t *testing.T) {
 	rows, x := shifted(t)
 	const a, b, rho = 20.0, 15.0, 0.4 // of x as it enters the fit

@@ -29,7 +29,9 @@ func (secantDensity) LogDensity(y, f float64) float64 {
 }
 func (secantDensity) Mean(f float64) float64   { return f }
 func (secantDensity) Variance(float64) float64 { return 1 }
-func (secantDensity) Sample(rng *rand.Rand, f float64) float64 { // the quantile in closed form: by quadrature it takes seconds
+
+// the quantile in closed form: by quadrature it takes seconds
+func (secantDensity) Sample(rng *rand.Rand, f float64) float64 {
 	return f + 2/math.Pi*math.Log(math.Tan(math.Pi/2*rng.Float64()))
 }
 func (secantDensity) Derivatives(y, f float64) (value, first, second float64) {

@@ -51,8 +51,8 @@ func (e *effects) rows(t *testing.T, each int, gs, hs []string) credence.Source 
 	return must.Value(table.New().Categories("g", g).Categories("h", h).Numbers("x", x).Numbers("y", y).Source())(t)
 }
 
-// TestUnseenCoverage: of levels that training does not have, 90 % intervals under --unseen prior hold the rows 87 to 93 times in
-// 100 where there are 20 levels, and at least 84 times of 6.
+// TestUnseenCoverage: of levels that training does not have, 90 % intervals under --unseen prior hold the rows 87 to 93
+// times in 100 where there are 20 levels, and at least 84 times of 6.
 func TestUnseenCoverage(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets = 300

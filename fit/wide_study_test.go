@@ -18,8 +18,8 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
-// TestWideSets is the study of wide classes: published sets of two classes with 2,000 to 130,000 columns, in five folds, row i in fold
-// i mod 5, under what fit does by itself. Its figures are in docs/glm.md.
+// TestWideSets is the study of wide classes: published sets of two classes with 2,000 to 130,000 columns, in five
+// folds, row i in fold i mod 5, under what fit does by itself. Its figures are in docs/glm.md.
 func TestWideSets(t *testing.T) {
 	study.OnlyCalibration(t)
 	for _, c := range []struct {

@@ -17,8 +17,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestWideClasses: with more than 2,000 columns auto, svi and convex have the same prior variance, by rows that are left out; what
-// people read has no intervals of weights, and hyper=mode is as it was.
+// TestWideClasses: with more than 2,000 columns auto, svi and convex have the same prior variance, by rows that are
+// left out; what people read has no intervals of weights, and hyper=mode is as it was.
 func TestWideClasses(t *testing.T) {
 	const n, p = 40, 2001
 	rng := rand.New(rand.NewPCG(5, 5))

@@ -7,8 +7,9 @@ import (
 	"github.com/credence-ml/credence/feature"
 )
 
-// widen fits once more where terms of Hilbert-space processes have too few functions, or too narrow a box, for the lengthscales that were
-// learned, and warns of what a term lacks afterwards. A fit that fails on the way leaves the one before, and what that one lacks is said.
+// widen fits once more where terms of Hilbert-space processes have too few functions, or too narrow a box, for the
+// lengthscales that were learned, and warns of what a term lacks afterwards. A fit that fails on the way leaves the one
+// before, and what that one lacks is said.
 func (p *Prepared) widen(ctx context.Context, fitted *credence.Fitted) (*credence.Fitted, error) {
 	features, ok := fitted.Members[0].Model.Features.(*feature.Set)
 	if !ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// A wave that is too short for 30 functions is fitted again with as many as its lengthscale asks for, and found; functions that are stated stay,
-// with a warning. Beyond the box a smooth keeps to the value at its edge.
+// A wave that is too short for 30 functions is fitted again with as many as its lengthscale asks for, and found;
+// functions that are stated stay, with a warning. Beyond the box a smooth keeps to the value at its edge.
 func TestProcessesAreWidened(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var x, y []float64
@@ -49,8 +49,9 @@ func TestProcessesAreWidened(t *testing.T) {
 	}
 }
 
-// A fit with columns apart from their deviations is the fit of columns multiplied by them, at the lengthscales that it learns, where the evidence
-// and the lengthscales' prior are largest: held there, half and double of it. Few rows and more weights than rows are the same.
+// A fit with columns apart from their deviations is the fit of columns multiplied by them, at the lengthscales that it
+// learns, where the evidence and the lengthscales' prior are largest: held there, half and double of it. Few rows and
+// more weights than rows are the same.
 func TestApartIsTogether(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for _, rows := range []int{20, 150} {
@@ -89,7 +90,8 @@ func TestApartIsTogether(t *testing.T) {
 				t.Errorf("%d rows, f(%g) = %.6f ± %.6f, of columns with their deviations %.6f ± %.6f", rows, at[i], mean[i], sd[i], want[i], wantSD[i])
 			}
 		}
-		// Integrated, a lengthscale is told by the mean of its logarithm, within its standard deviation of the mode, and the features have it.
+		// Integrated, a lengthscale is told by the mean of its logarithm, within its standard deviation of the mode,
+		// and the features have it.
 		whole := must.Value(fit.Table(t.Context(), source, fit.Options{Formula: "y ~ z + hsgp(x, m=25, boundary=2, kernel=matern52) + periodic(z, period=24, m=5)"}))(t)
 		const name = "lengthscale.hsgp(x).x"
 		place := slices.IndexFunc(whole.Report.Hyper, func(v credence.Value) bool { return v.Name == name })

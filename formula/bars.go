@@ -79,8 +79,8 @@ func (c *compiler) bar(call spec.Call) error {
 	return nil
 }
 
-// varying compiles the columns that vary by group, with their names; several says that a column may be a category, which is
-// as many columns as it has levels.
+// varying compiles the columns that vary by group, with their names; several says that a column may be a category,
+// which is as many columns as it has levels.
 func (c *compiler) varying(b *bar, e spec.Expr) (names []string, several bool, err error) {
 	constant := true
 	var add func(e spec.Expr) error

@@ -217,7 +217,8 @@ func TestDefaultsOfRandomFeatures(t *testing.T) {
 	}
 }
 
-// The numbers of frequencies that a plan tells are those of its features, and may be changed: the same number draws the same.
+// The numbers of frequencies that a plan tells are those of its features, and may be changed: the same number draws the
+// same.
 func TestFrequenciesAreDrawnAnew(t *testing.T) {
 	plan, fr, data := fit(t, "price ~ rbf(lat) + rooms + rbf(rooms) + matern32(lat, lon, n=30) + rbf(lon, lat, rooms) + radial(lat)", houses(600), frame.Options{})
 	drawn, err := plan.Frequencies(fr, data)

@@ -37,7 +37,8 @@
 // radial and sigmoid take centres= (50, fewer if the data have fewer different rows),
 // lengthscale=, ard= and lengthscale_prior=. poly(x, 3) has the powers up to the third.
 // hash(c…, bits=) has one feature for each key of its columns' texts and of their products that
-// training met, and hash(c):x that feature times x. onehot and hash take parts of dates too: onehot(hour(t)). What the language has beyond that is refused as not supported in this version.
+// training met, and hash(c):x that feature times x. onehot and hash take parts of dates too: onehot(hour(t)). What the
+// language has beyond that is refused as not supported in this version.
 //
 // # Two lowerings
 //

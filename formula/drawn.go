@@ -36,9 +36,9 @@ type Frequencies struct {
 	place int // of the function in the formula
 }
 
-// Frequencies returns the terms of the formula that draw frequencies, with what n= says or else the first number to try,
-// for a frame that Fit made from the plan's. data are the frame's training rows, of which rows of weight 0 do not count;
-// without them no number is bounded by that of different values.
+// Frequencies returns the terms of the formula that draw frequencies, with what n= says or else the first number to
+// try, for a frame that Fit made from the plan's. data are the frame's training rows, of which rows of weight 0 do not
+// count; without them no number is bounded by that of different values.
 func (p *Plan) Frequencies(fr *frame.Frame, data credence.Data) ([]Frequencies, error) {
 	family, err := p.family.Likelihood(fr)
 	if err != nil {
@@ -127,8 +127,8 @@ func countDifferent(data credence.Data, open []*different) error {
 	return nil
 }
 
-// Draw returns the features of the plan with other numbers of frequencies, those of [Plan.Frequencies] with other counts.
-// Frequencies depend on the seed, on their number and on the place of their term alone.
+// Draw returns the features of the plan with other numbers of frequencies, those of [Plan.Frequencies] with other
+// counts. Frequencies depend on the seed, on their number and on the place of their term alone.
 func (p *Plan) Draw(set *feature.Set, drawn []Frequencies, seed uint64) (*feature.Set, error) {
 	counts := map[string]Frequencies{}
 	for _, d := range drawn {
@@ -176,7 +176,8 @@ func (f *function) random() *feature.RandomFourier {
 	return term
 }
 
-// draw draws the frequencies of a function. periods are those of all components of a spectral term, where they are known.
+// draw draws the frequencies of a function. periods are those of all components of a spectral term, where they are
+// known.
 func (f *function) draw(in *feature.Inputs, d Frequencies, periods []feature.Lengthscale, seed uint64) (*feature.RandomFourier, error) {
 	if d.Count < 1 {
 		return nil, fmt.Errorf("formula: %s: %d frequencies: draw at least one", f.label, d.Count)

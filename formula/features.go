@@ -12,7 +12,8 @@ import (
 )
 
 // NeedsData reports whether Features reads data: radial and sigmoid take their
-// centres from it, smooths their knots and places, spectral its periods, hash its keys, and terms of groups the combinations of columns.
+// centres from it, smooths their knots and places, spectral its periods, hash its keys, and terms of groups the
+// combinations of columns.
 func (p *Plan) NeedsData() bool {
 	return slices.ContainsFunc(p.functions, func(f function) bool {
 		return f.kind == "radial" || f.kind == "sigmoid" || f.kind == "hash" || f.kind == "s" || f.kind == "hsgp" || f.kind == "periodic" || f.kind == "spectral" || f.kind == "bar" && len(f.inputs) > 1
@@ -21,7 +22,8 @@ func (p *Plan) NeedsData() bool {
 
 // Features makes the features of the formula for a frame that Fit made from the
 // plan's. data are the frame's training rows; they may be nil unless NeedsData.
-// Random parts depend on the seed and on the place of their term alone; drawn are those of [Plan.Frequencies], which nil stands for.
+// Random parts depend on the seed and on the place of their term alone; drawn are those of [Plan.Frequencies], which
+// nil stands for.
 func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn []Frequencies) (*feature.Set, error) {
 	in := fr.ModelInputs()
 	if len(fr.Inputs) < len(p.Frame.Inputs) || fr.Sparse > 0 != p.Frame.Sparse {

@@ -118,7 +118,8 @@ func (f *function) box(in *feature.Inputs, data credence.Data) (feature.Term, er
 	return term, nil
 }
 
-// ends returns the least and the largest value of an input in rows that count, and how many different ones there are, up to MostFrequencies.
+// ends returns the least and the largest value of an input in rows that count, and how many different ones there are,
+// up to MostFrequencies.
 func ends(data credence.Data, input int) (low, high float64, different int, err error) {
 	low, high = math.Inf(1), math.Inf(-1)
 	values := map[float64]bool{}

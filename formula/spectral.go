@@ -57,8 +57,9 @@ func (c *compiler) spectral(call spec.Call) error {
 	return nil
 }
 
-// searched returns the periods of every component: the stated ones, and for those that are left out where they are searched for. Those of
-// one column start at the peaks of the periodogram of what the others leave, those of several at draws between the bounds.
+// searched returns the periods of every component: the stated ones, and for those that are left out where they are
+// searched for. Those of one column start at the peaks of the periodogram of what the others leave, those of several at
+// draws between the bounds.
 func (f *function) searched(in *feature.Inputs, data credence.Data, rng *rand.Rand) ([]feature.Lengthscale, error) {
 	bounds := &feature.Periods{}
 	var low, step float64 // of the one column, in its own unit

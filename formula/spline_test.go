@@ -46,8 +46,8 @@ func splineOf(t *testing.T, formula string, x []float64, weight []float64) (feat
 	return nil, nil, nil
 }
 
-// Knots stand at quantiles of the different values, as of mgcv 1.8-41: smoothCon(s(x, bs="cr", k=5), data.frame(x=x))[[1]]$xp.
-// Rows twice and rows of weight 0 do not move them.
+// Knots stand at quantiles of the different values, as of mgcv 1.8-41: smoothCon(s(x, bs="cr", k=5),
+// data.frame(x=x))[[1]]$xp. Rows twice and rows of weight 0 do not move them.
 func TestKnotsAreQuantilesOfDifferentValues(t *testing.T) {
 	x := []float64{1024, 1, 2, 4, 8, 16, 32, 5000, 64, 1, 128, 256, 512, 1024}
 	weight := []float64{1, 2, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 3}
@@ -90,7 +90,8 @@ func TestSmoothsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.formula, err, c.want)
 		}
 	}
-	term, _, err := splineOf(t, "y ~ s(x, period=.5)", grid(9, 0.05), nil) // 10, 10.05, …: places differ by rounding from row to row
+	// 10, 10.05, …: places differ by rounding from row to row
+	term, _, err := splineOf(t, "y ~ s(x, period=.5)", grid(9, 0.05), nil)
 	if cyclic, ok := term.(*feature.Cyclic); err != nil || !ok || cyclic.Harmonics != 4 || cyclic.Period != 0.5 {
 		t.Fatalf("%+v, %v", term, err)
 	}

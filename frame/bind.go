@@ -273,8 +273,8 @@ func (b *Bound) Only(keep func(row int) bool) {
 // SourceRow returns the row of the table that row i came from.
 func (b *Bound) SourceRow(i int) int { return b.rows.sourceRow(i) }
 
-// Place says where row i stands, for messages to people: "train.csv:17". It is no method, for what engines write of the rows
-// is stored, and names them by [Bound.SourceRow].
+// Place says where row i stands, for messages to people: "train.csv:17". It is no method, for what engines write of the
+// rows is stored, and names them by [Bound.SourceRow].
 func Place(b *Bound, i int) string { return b.rows.place(i) }
 
 // Farthest names what of row i of a batch is farthest from the rows of training, a number in units of its

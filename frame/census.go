@@ -16,9 +16,9 @@ import (
 // round for the model and one before it for each nesting of center and scale. Each round adds all rows
 // in order and ends with Next.
 //
-// A census merges with that of other files, and has a JSON form, so that the files of a table can be counted apart: statistics are
-// kept by segments of [credence.SegmentRows] rows, which are added as a binary tree over a file, and by files, which
-// are added as one over the table, so that files that are counted apart give the bytes of the whole.
+// A census merges with that of other files, and has a JSON form, so that the files of a table can be counted apart:
+// statistics are kept by segments of [credence.SegmentRows] rows, which are added as a binary tree over a file, and by
+// files, which are added as one over the table, so that files that are counted apart give the bytes of the whole.
 type Census struct {
 	frame   *Frame
 	options Options
@@ -64,8 +64,8 @@ type pending struct {
 // node is a run of files or segments and their tally.
 type node = segments.Node[*tally]
 
-// NewCensus returns a census of no rows of a table that has the schema. Its first row is that of file first of the whole
-// table: 0 where the table is whole, or one file.
+// NewCensus returns a census of no rows of a table that has the schema. Its first row is that of file first of the
+// whole table: 0 where the table is whole, or one file.
 func NewCensus(plan *Plan, schema *credence.Schema, first int, options Options) (*Census, error) {
 	if plan == nil || schema == nil {
 		return nil, errors.New("frame: there is no plan or no schema: compile a formula, and give the schema of the table")

@@ -102,8 +102,8 @@ func filed(t *testing.T, c *Census) *Census {
 	return read
 }
 
-// shardedFrame counts shards of the files that begin at the given rows, of which shard k begins with file firsts[k], merges them in the given
-// order, and repeats that for every round.
+// shardedFrame counts shards of the files that begin at the given rows, of which shard k begins with file firsts[k],
+// merges them in the given order, and repeats that for every round.
 func shardedFrame(t *testing.T, data *columns, plan func() *Plan, options Options, files, firsts, order []int) *Frame {
 	t.Helper()
 	files = append(slices.Clip(files), len(data.x))

@@ -62,8 +62,8 @@ func (r *censusReader) resolve(f *Frame) {
 	}
 }
 
-// AddAll adds all rows of a source, file by file, whose columns have the kinds of the census's schema, and takes the words of a boolean target
-// from it.
+// AddAll adds all rows of a source, file by file, whose columns have the kinds of the census's schema, and takes the
+// words of a boolean target from it.
 func (c *Census) AddAll(ctx context.Context, source credence.Source) error {
 	if source == nil {
 		return errors.New("frame: there is no table: give a credence.Source, as table.Structs or dataset.Open make")
@@ -157,8 +157,8 @@ func (c *Census) close() {
 	}
 }
 
-// EndFile says that the rows that were added last are those at the end of a file: those that follow, if any, are of the next. A file may
-// have no rows.
+// EndFile says that the rows that were added last are those at the end of a file: those that follow, if any, are of the
+// next. A file may have no rows.
 func (c *Census) EndFile() error {
 	if c.reader == nil {
 		return fmt.Errorf("frame: a census that was read from a file takes no rows: continue one that is made for the table")
@@ -370,7 +370,8 @@ func (c *Census) Left() (rounds int) {
 	return rounds - c.round
 }
 
-// First reads the first rows of the source, up to count of them, that the model does not leave out for a missing value, and says which they are.
+// First reads the first rows of the source, up to count of them, that the model does not leave out for a missing value,
+// and says which they are.
 func (c *Census) First(source credence.Source, count int) (rows []int, all *credence.Chunk, err error) {
 	if c.reader == nil || source == nil {
 		return nil, nil, errors.New("frame: rows are read by a census that is made for the table: give the source that it counts")

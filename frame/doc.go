@@ -5,12 +5,11 @@
 //
 // A [Plan] says which expressions a formula needs: inputs, a target, offsets, a
 // weight and trials. An expression ([Expr]) is one column under a chain of
-// log, log1p, sqrt, exp, expm1, square, abs, sign, clip, center and scale, powers and comparisons. [Fit] reads the training table
-// and fixes every statistic: what center and scale subtract and divide by, the
-// centring and scaling of the inputs, the levels of categories, what fills a
-// missing value, and which class of the target counts as 1. The result, a
-// [Frame], is plain data that a model file stores; [Frame.Bind] applies it to a
-// table, which may have its columns in any order and others besides.
+// log, log1p, sqrt, exp, expm1, square, abs, sign, clip, center and scale, powers and comparisons. [Fit] reads the
+// training table and fixes every statistic: what center and scale subtract and divide by, the centring and scaling of
+// the inputs, the levels of categories, what fills a missing value, and which class of the target counts as 1. The
+// result, a [Frame], is plain data that a model file stores; [Frame.Bind] applies it to a table, which may have its
+// columns in any order and others besides.
 //
 // # Scaling
 //
@@ -54,9 +53,9 @@
 // # Cost and limits
 //
 // Fit reads the table once, and once more for each nesting of center or scale. It holds one
-// block of rows and the levels. Binding reads nothing, except under Drop, whose dropped rows it finds; reading bound rows costs
-// a few nanoseconds per value. Sums run over blocks of [credence.BlockRows] rows in order, and over
-// segments of [credence.SegmentRows] rows of a file, and over files, as trees, so results are the same on every machine and run.
+// block of rows and the levels. Binding reads nothing, except under Drop, whose dropped rows it finds; reading bound
+// rows costs a few nanoseconds per value. Sums run over blocks of [credence.BlockRows] rows in order, and over segments
+// of [credence.SegmentRows] rows of a file, and over files, as trees, so results are the same on every machine and run.
 // Duplicated inputs are found by a 64-bit hash of their values: equal up to the bit, not up to scale.
 //
 // # Files apart

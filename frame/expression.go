@@ -37,8 +37,8 @@ func (e Expr) With(f Function) Expr {
 	return e
 }
 
-// WithNumbers returns e under a further transform: a power, a comparison with the number at, or Clip to [at, to]. A power of 2 is
-// [Square]. It refuses numbers that the transform cannot take.
+// WithNumbers returns e under a further transform: a power, a comparison with the number at, or Clip to [at, to]. A
+// power of 2 is [Square]. It refuses numbers that the transform cannot take.
 func (e Expr) WithNumbers(f Function, at, to float64) (Expr, error) {
 	if f == Power && at == 2 {
 		f, at = Square, 0

@@ -66,7 +66,8 @@ type Target struct {
 	// Levels of Classes are what counts as 0, "" for everything else than the other,
 	// and what counts as 1; of Grades, all grades ascending.
 	Levels []string `json:"levels,omitempty"`
-	// Words are the levels of a boolean as the training data write them, "yes" for "true"; none where that is not known.
+	// Words are the levels of a boolean as the training data write them, "yes" for "true"; none where that is not
+	// known.
 	Words []string `json:"words,omitempty"`
 	// Mean and Variance are weighted, over the training rows, of what the likelihood sees.
 	Mean     float64 `json:"mean"`

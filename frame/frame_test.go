@@ -262,7 +262,8 @@ func TestSparseSegment(t *testing.T) {
 		if want := max(0, later.schema.Sparse-4); bound.Counts().UnseenFeatures != want {
 			t.Errorf("%d unseen features, want %d", bound.Counts().UnseenFeatures, want)
 		}
-		if later == narrow && batch.Unseen != nil || later == wider && !slices.Equal(batch.Unseen, []float64{82, 0}) { // 9²+1²
+		// 9²+1²
+		if later == narrow && batch.Unseen != nil || later == wider && !slices.Equal(batch.Unseen, []float64{82, 0}) {
 			t.Errorf("of %d columns the unseen have squares %v", later.schema.Sparse, batch.Unseen)
 		}
 	}

@@ -175,7 +175,8 @@ func indicator(holds bool) float64 {
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // The parts of a date, which is a number of days since 1970-01-01 UTC: the year; the month, 1 to 12; the
-// day of the month, 1 to 31; the weekday, 1 for Monday to 7 for Sunday; the day of the year, 1 to 366; the hour, 0 to 23.
+// day of the month, 1 to 31; the weekday, 1 for Monday to 7 for Sunday; the day of the year, 1 to 366; the hour, 0 to
+// 23.
 const (
 	Year    Function = "year"
 	Month   Function = "month"

@@ -162,7 +162,8 @@ func (t *Target) word(v float64, words []string) string {
 	return ""
 }
 
-// SameLabel says whether a label is that of a class: the same text, the same number, or the same boolean word in whatever case.
+// SameLabel says whether a label is that of a class: the same text, the same number, or the same boolean word in
+// whatever case.
 func SameLabel(label, class string) bool {
 	if label == class {
 		return true

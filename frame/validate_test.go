@@ -55,7 +55,8 @@ func TestValidateSegment(t *testing.T) {
 	}
 }
 
-// A file of a version that let levels pass without their variance is read as one that adds it, and the word is refused elsewhere.
+// A file of a version that let levels pass without their variance is read as one that adds it, and the word is refused
+// elsewhere.
 func TestFormerZero(t *testing.T) {
 	f := &Frame{Missing: Refuse, Unseen: "zero"}
 	must.Succeed(t, f.Validate())

@@ -24,6 +24,6 @@
 // # Cost and limits
 //
 // Time is linear in the entries of the rows. Memory is that of the engine and 12 to 29 bytes a
-// feature for its key (19 to 29 where keys are hashes), and the names of the features where they are kept. No result depends on how
-// rows are divided into runs.
+// feature for its key (19 to 29 where keys are hashes), and the names of the features where they are kept. No result
+// depends on how rows are divided into runs.
 package learn

@@ -12,8 +12,8 @@ import (
 // EndOfData is the status of a fit that learned online.
 const EndOfData credence.Status = "end of data"
 
-// Finish brings the weights up to date for results, which [Learner.Fitted] then returns or refuses. To go on learning is to go on from a checkpoint
-// made before.
+// Finish brings the weights up to date for results, which [Learner.Fitted] then returns or refuses. To go on learning
+// is to go on from a checkpoint made before.
 func (l *Learner) Finish() {
 	if l.wait() != nil {
 		return

@@ -56,7 +56,8 @@ func (s *passSums) addLoss(y, p, weight float64, held bool) {
 func (l *Learner) endPass() {
 	s := &l.counts.Sums
 	if l.OnPass != nil {
-		mean := func(loss, weight float64) metric.Score { return metric.Score(loss / weight) } // not a number without rows
+		// not a number without rows
+		mean := func(loss, weight float64) metric.Score { return metric.Score(loss / weight) }
 		l.OnPass(Pass{l.counts.Pass, mean(s.Loss, s.Weight), mean(s.HeldLoss, s.HeldWeight)})
 	}
 	*s = passSums{}

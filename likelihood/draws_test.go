@@ -40,7 +40,8 @@ func TestDrawsByInversion(t *testing.T) {
 		{likelihood.Gaussian{NoiseVariance: param.Hold(0.3)}, 1e-6, 300},
 		{likelihood.Gamma{Shape: param.Hold(3)}, 1e-6, 200},
 		{likelihood.Gamma{Shape: param.Hold(0.7)}, 1e-6, 2000},
-		{likelihood.StudentT{DegreesOfFreedom: param.Hold(4.5), Scale: param.Hold(0.5)}, 4e-6, 300}, // 1e-7 is beyond 40 standard deviations
+		// 1e-7 is beyond 40 standard deviations
+		{likelihood.StudentT{DegreesOfFreedom: param.Hold(4.5), Scale: param.Hold(0.5)}, 4e-6, 300},
 		{likelihood.Poisson{}, 0, 4},
 		{likelihood.NegativeBinomial{Size: param.Hold(2)}, 0, 6},
 		{likelihood.Binomial{Trials: 9}, 0, 8},

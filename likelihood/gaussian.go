@@ -83,8 +83,8 @@ func (l Gaussian) Sample(rng *rand.Rand, f float64) float64 {
 	return f + math.Sqrt(l.noise())*rng.NormFloat64()
 }
 
-// Draw returns the family at a draw of the noise variance: one of that distribution, of mean NoiseVariance, whose mixture of normal
-// distributions is Student-t with PredictiveDF; itself without.
+// Draw returns the family at a draw of the noise variance: one of that distribution, of mean NoiseVariance, whose
+// mixture of normal distributions is Student-t with PredictiveDF; itself without.
 func (l Gaussian) Draw(rng *rand.Rand) Gaussian {
 	if !l.StudentPredictive() {
 		return l
@@ -161,15 +161,16 @@ func (l Gaussian) StandardQuantile(p float64) float64 {
 	return special.NormalQuantile(p)
 }
 
-// StandardCRPS returns the continuous ranked probability score of the predictive distribution of mean 0 and scale 1 at z (Gneiting &
-// Raftery 2007; Jordan, Krüger & Lerch 2019, both in their appendices).
+// StandardCRPS returns the continuous ranked probability score of the predictive distribution of mean 0 and scale 1 at
+// z (Gneiting & Raftery 2007; Jordan, Krüger & Lerch 2019, both in their appendices).
 func (l Gaussian) StandardCRPS(z float64) float64 {
 	if !l.StudentPredictive() {
 		return z*(1-2*special.NormalCDF(-z)) + 2*special.NormalDensity(z) - 1/math.Sqrt(math.Pi)
 	}
 	df := l.PredictiveDF
 	density := math.Exp(special.LogStudentPeak(df, math.Sqrt(df)) - (df+1)/2*math.Log1p(z*z/df))
-	betas := math.Exp(2*special.LogGammaHalfStep(df/2)-special.LogGammaHalfStep(df-0.5)) / math.Sqrt(math.Pi) // B(½, df − ½)/B(½, df/2)²
+	// B(½, df − ½)/B(½, df/2)²
+	betas := math.Exp(2*special.LogGammaHalfStep(df/2)-special.LogGammaHalfStep(df-0.5)) / math.Sqrt(math.Pi)
 	return z*(1-2*special.StudentCDF(-z, df)) + 2/(df-1)*(density*(df+z*z)-math.Sqrt(df)*betas)
 }
 

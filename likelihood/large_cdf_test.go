@@ -41,7 +41,8 @@ func TestLargeCumulative(t *testing.T) {
 				value, slope, _ := c.lik.Derivatives(k, c.f)
 				term := math.Exp(value)
 				want += term
-				worst += term * (1e-12 + 8e-15*math.Abs(slope)) // logarithms of the counts round, which moves f along the slope
+				// logarithms of the counts round, which moves f along the slope
+				worst += term * (1e-12 + 8e-15*math.Abs(slope))
 				if term < 1e-17*want {
 					break
 				}

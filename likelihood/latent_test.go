@@ -7,7 +7,8 @@ import (
 	"github.com/credence-ml/credence/param"
 )
 
-// The variance of a target on the scale of f: published constants, and trigamma at 1, 2 and ½, which are π²/6, π²/6 − 1 and π²/2.
+// The variance of a target on the scale of f: published constants, and trigamma at 1, 2 and ½, which are π²/6, π²/6 − 1
+// and π²/2.
 func TestLatentNoise(t *testing.T) {
 	sixth, two := math.Pi*math.Pi/6, param.Parameter{State: param.Held, Value: 2}
 	for _, c := range []struct {

@@ -194,9 +194,9 @@ func LatentScale(l Family) float64 {
 	return 1
 }
 
-// LatentNoise returns the variance that a target has at a known f, on the scale of f: that of the noise where f has the unit
-// of y; π²/3, 1 and π²/6 for logit, probit and complementary log-log; under a log link trigamma(μ²/Var y) at the mean μ of the targets
-// (Nakagawa, Johnson & Schielzeth 2017). NaN is none.
+// LatentNoise returns the variance that a target has at a known f, on the scale of f: that of the noise where f has the
+// unit of y; π²/3, 1 and π²/6 for logit, probit and complementary log-log; under a log link trigamma(μ²/Var y) at the
+// mean μ of the targets (Nakagawa, Johnson & Schielzeth 2017). NaN is none.
 func LatentNoise(l Family, mean float64) float64 {
 	if _, ok := l.(Additive); ok {
 		return l.Variance(0)

@@ -147,7 +147,8 @@ func (l StudentT) scaleMixture(d, variance float64) float64 {
 	term := func(u float64) float64 {
 		return math.Exp(peak-a*special.ExpRemainder(u)) * special.NormalCDF(d/math.Sqrt(variance+s2*math.Exp(-u)))
 	}
-	far := math.Min(0, 2*math.Log(l.scale()/math.Abs(d))) // the scale that reaches d, whose square may be beyond all numbers
+	// the scale that reaches d, whose square may be beyond all numbers
+	far := math.Min(0, 2*math.Log(l.scale()/math.Abs(d)))
 	sum := term(0)
 	for u := h; ; u += h {
 		t := term(u)

@@ -87,7 +87,8 @@ func TestGram(t *testing.T) {
 		for _, c := range []struct {
 			rows, cols int
 			ones       bool
-		}{{12, 9, true}, {12, 9, false}, {2000, 40, true}, {2000, 40, false}} { // the last two are work for several threads
+			// The last two are work for several threads.
+		}{{12, 9, true}, {12, 9, false}, {2000, 40, true}, {2000, 40, false}} {
 			sparse, dense := randomPair(rng, c.rows, c.cols, c.ones)
 			weights := make([]float64, c.rows)
 			for i := range weights {

@@ -26,8 +26,8 @@ const productsTogether = 16
 // XDiag estimates the diagonal of a symmetric n×n matrix from products with count vectors of random signs, and with
 // the basis Q of these products. Each vector is taken against the range of all the others, which leaves the
 // estimate unbiased, and exact where the range is all of A's (Epperly, Tropp & Webber 2024). Of no more than 2·count
-// elements, for which they take no more products, or of 24, the vectors are unit vectors, and the diagonal is exact, too. sign stores vector
-// k; product stores A X for the columns of X. It holds 3·count·n numbers.
+// elements, for which they take no more products, or of 24, the vectors are unit vectors, and the diagonal is exact,
+// too. sign stores vector k; product stores A X for the columns of X. It holds 3·count·n numbers.
 func XDiag(n, count int, sign func(k int, dst []float64), product func(dst, x *Dense) error) (*EstimatedDiagonal, error) {
 	signs, basis := make([]float64, 0, count*n), make([]float64, 0, count*n)
 	upper, out := make([]float64, count*count), &EstimatedDiagonal{} // R of the products' QR

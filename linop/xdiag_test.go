@@ -77,7 +77,8 @@ func TestXDiag(t *testing.T) {
 			all += square[i]
 			toldAll += told[i]
 		}
-		if ratio := math.Sqrt(toldAll / all); ratio < 0.7 || ratio > 1.6 { // each estimate stands on vectors of the others, too
+		// each estimate stands on vectors of the others, too
+		if ratio := math.Sqrt(toldAll / all); ratio < 0.7 || ratio > 1.6 {
 			t.Errorf("the error told is %v of what it is", ratio)
 		}
 	}

@@ -61,7 +61,8 @@ const fewestNamed = 20
 func (l *looking) id(j int) bool {
 	c := &l.Columns[j]
 	n := l.Rows - c.Missing
-	if n < fewestNamed || slices.ContainsFunc(l.Findings, func(f Finding) bool { return f.Column == c.Name }) { // something is said of its texts
+	// something is said of its texts
+	if n < fewestNamed || slices.ContainsFunc(l.Findings, func(f Finding) bool { return f.Column == c.Name }) {
 		return false
 	}
 	remedy := "leave it out: - " + c.Name
@@ -158,7 +159,8 @@ func unitOf(level string) (unit string, is bool) {
 	return unit, unit != "" && len(unit) <= 12 && !strings.ContainsFunc(unit, unicode.IsDigit)
 }
 
-// codesOf returns the values of a column by their first appearance, 0, 1, …: columns that tell the same apart have the same.
+// codesOf returns the values of a column by their first appearance, 0, 1, …: columns that tell the same apart have the
+// same.
 func codesOf(values []float64) (codes []int, distinct int) {
 	at := map[float64]int{}
 	for _, v := range values {

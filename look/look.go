@@ -1,12 +1,13 @@
-// Package look says what is in a table before anyone fits it: types, ranges, missing values and levels of its columns, what is odd about
-// them, and which family its likely targets look like.
+// Package look says what is in a table before anyone fits it: types, ranges, missing values and levels of its columns,
+// what is odd about them, and which family its likely targets look like.
 //
 //	table, err := dataset.Open(ctx, paths, dataset.Options{})
 //	result, err := look.At(ctx, table, look.Options{})
 //	for _, f := range result.Findings { fmt.Println(f.Column, f.Text, f.Remedy) }
 //
-// Ranges, missing values, levels and repeated rows are those of all rows; columns are compared in 10,000 evenly spread ones. Nothing is
-// left out or changed. For n rows and p columns it takes n·p operations and the memory of the table, or of its cache.
+// Ranges, missing values, levels and repeated rows are those of all rows; columns are compared in 10,000 evenly spread
+// ones. Nothing is left out or changed. For n rows and p columns it takes n·p operations and the memory of the table,
+// or of its cache.
 package look
 
 import (
@@ -237,7 +238,8 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 	return nil
 }
 
-// hash mixes the values of a row: rows of the same values have the same, and of 4 million others two in 10⁶ tables by chance.
+// hash mixes the values of a row: rows of the same values have the same, and of 4 million others two in 10⁶ tables by
+// chance.
 func hash(row []float64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, v := range row {
@@ -268,5 +270,6 @@ func (l *looking) read(ctx context.Context, part *table.Spread) error {
 	return nil
 }
 
-// Schema returns how the table was read, for [dataset.WriteSchema]: another table is read so by [dataset.Options].Stated.
+// Schema returns how the table was read, for [dataset.WriteSchema]: another table is read so by
+// [dataset.Options].Stated.
 func (r *Result) Schema() *credence.Schema { return &r.schema }

@@ -178,7 +178,8 @@ func TestPlanted(t *testing.T) {
 	// Rows that are equal, in a table that has more than a few whole numbers.
 	lines := strings.SplitAfter(s.text(), "\n")
 	r := at(t, strings.Join(lines[:601], "")+strings.Join(lines[5:17], ""), look.Options{})
-	if gaps := at(t, "a,b\n"+strings.Repeat("1.5,\n,2.5\n", 10), look.Options{}); gaps.Repeated != 18 { // missing values are equal
+	// missing values are equal
+	if gaps := at(t, "a,b\n"+strings.Repeat("1.5,\n,2.5\n", 10), look.Options{}); gaps.Repeated != 18 {
 		t.Errorf("%d repeated", gaps.Repeated)
 	}
 	if r.Repeated != 12 || len(r.Findings) != 1 || r.Findings[0].What != look.Repeated || !strings.Contains(r.Findings[0].Text, "12 of 612 rows") {

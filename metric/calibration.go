@@ -26,11 +26,12 @@ type Calibration struct {
 type cell struct{ predicted, weight, observed float64 }
 
 // CalibrationResult is what [Calibration.Result] and [Classification.Calibration] answer: the line through targets over
-// predicted means by weighted least squares, and for two classes the logistic regression on the logit of the probability.
-// Right predictions have the slope 1 and the intercept 0; a slope below 1 says that they go too far, as those of a model that fits too
-// closely do (Cox 1958).
+// predicted means by weighted least squares, and for two classes the logistic regression on the logit of the
+// probability. Right predictions have the slope 1 and the intercept 0; a slope below 1 says that they go too far, as
+// those of a model that fits too closely do (Cox 1958).
 type CalibrationResult struct {
-	Slope       Score        `json:"calibration_slope,omitzero"`     // of the target over the predicted mean, of classes on the logit: 1 where right
+	// of the target over the predicted mean, of classes on the logit: 1 where right
+	Slope       Score        `json:"calibration_slope,omitzero"`
 	Intercept   Score        `json:"calibration_intercept,omitzero"` // of that line: 0 where right
 	Reliability *Reliability `json:"reliability,omitempty"`          // where it is asked for
 }
@@ -39,8 +40,8 @@ type CalibrationResult struct {
 type Reliability struct {
 	// Bins are up to ReliabilityBins of equal weight.
 	Bins []ReliabilityBin `json:"bins"`
-	// Isotonic are the steps of the ascending function of the prediction that is nearest to the targets by least squares
-	// (pool adjacent violators; for classes the CORP diagram of Dimitriadis, Gneiting & Jordan 2021).
+	// Isotonic are the steps of the ascending function of the prediction that is nearest to the targets by least
+	// squares (pool adjacent violators; for classes the CORP diagram of Dimitriadis, Gneiting & Jordan 2021).
 	Isotonic []ReliabilityBin `json:"isotonic"`
 }
 
@@ -53,8 +54,8 @@ type ReliabilityBin struct {
 	Weight    float64 `json:"weight"`    // of the rows
 }
 
-// Add takes the target, the predicted mean and the weight of a row. A mean that is NaN says that the distribution has none;
-// there is no line and no table then, nor a table where sums of targets are beyond any number.
+// Add takes the target, the predicted mean and the weight of a row. A mean that is NaN says that the distribution has
+// none; there is no line and no table then, nor a table where sums of targets are beyond any number.
 func (c *Calibration) Add(y, mean, weight float64) {
 	g := &c.guard
 	if !g.row(weight) || !g.finite("target", y) || !math.IsNaN(mean) && !g.finite("mean", mean) || weight == 0 {

@@ -54,8 +54,8 @@ func TestCalibrationBesidePeers(t *testing.T) {
 	}
 }
 
-// Bins hold every row once, in the order of their predictions, and ties together; rows in another order, and weights of 2 in place of
-// rows twice, give the same.
+// Bins hold every row once, in the order of their predictions, and ties together; rows in another order, and weights of
+// 2 in place of rows twice, give the same.
 func TestReliabilityBins(t *testing.T) {
 	var forth, back, twice Calibration
 	var classes, classesTwice Classification
@@ -134,7 +134,8 @@ func TestReliabilityBins(t *testing.T) {
 	}
 }
 
-// What has no line has none: one prediction, one class, classes that are told apart without a mistake, rows without a mean.
+// What has no line has none: one prediction, one class, classes that are told apart without a mistake, rows without a
+// mean.
 func TestCalibrationWithoutALine(t *testing.T) {
 	of := func(rows ...[2]float64) CalibrationResult {
 		c := Classification{}
@@ -172,8 +173,8 @@ func TestCalibrationWithoutALine(t *testing.T) {
 	}
 }
 
-// The interval score and the weighted interval score are their definitions; from many levels the second is the CRPS, here that of a
-// normal distribution.
+// The interval score and the weighted interval score are their definitions; from many levels the second is the CRPS,
+// here that of a normal distribution.
 func TestIntervalScores(t *testing.T) {
 	var v Intervals
 	v.Add(0.8, 5, 1, 4, 2) // 3 + 10·1
@@ -215,7 +216,8 @@ func TestIntervalScores(t *testing.T) {
 	}
 }
 
-// p-values are those of scipy.stats.kstest, which are exact: of 60, 10 and 25 values (mod(.6180339887 i, 1)^1.3, the last to the 1.5 again).
+// p-values are those of scipy.stats.kstest, which are exact: of 60, 10 and 25 values (mod(.6180339887 i, 1)^1.3, the
+// last to the 1.5 again).
 func TestPITValue(t *testing.T) {
 	of := func(n int, power float64) float64 {
 		var p PIT
@@ -238,7 +240,8 @@ func TestPITValue(t *testing.T) {
 			t.Errorf("%d values: %v, scipy says %v", c.n, got, c.want)
 		}
 	}
-	// Of discrete targets one draw is made for each row, by the seed: under a model that is right few p-values are small.
+	// Of discrete targets one draw is made for each row, by the seed: under a model that is right few p-values are
+	// small.
 	small, first := 0, -1.0
 	for seed := range uint64(200) {
 		p := PIT{Seed: seed}

@@ -13,7 +13,8 @@ import (
 // told from it. The nlpd of Regression is not clipped.
 const LogLossClip = 0x1p-52
 
-// LogLoss returns −log of the probability of class y, 1 or 0, where that of class 1 is given; it is moved by LogLossClip from 0 and 1.
+// LogLoss returns −log of the probability of class y, 1 or 0, where that of class 1 is given; it is moved by
+// LogLossClip from 0 and 1.
 func LogLoss(y, probability float64) float64 {
 	p := min(max(probability, LogLossClip), 1-LogLossClip)
 	if y == 1 {

@@ -32,9 +32,9 @@
 //
 // A row costs O(1) and memory is constant, except in Classification, which keeps
 // 8 bytes a row (16 with weights other than 1) and sorts them, because AUC and
-// calibration bins need ranks, in PIT, which keeps 8, and in a Calibration with a table, 24. Sums are compensated (Neumaier 1974) and central
-// moments are updated (West 1979), so long streams lose no digits. The same rows
-// in the same order give the same bytes.
+// calibration bins need ranks, in PIT, which keeps 8, and in a Calibration with a table, 24. Sums are compensated
+// (Neumaier 1974) and central moments are updated (West 1979), so long streams lose no digits. The same rows in the
+// same order give the same bytes.
 //
 // Accumulators are used through pointers by one goroutine.
 package metric

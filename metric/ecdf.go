@@ -9,16 +9,16 @@ import (
 // EnvelopePoints is the number of parts of [0, 1] between which [Envelope] is told.
 const EnvelopePoints = 100
 
-// envelopes are, for n uniform numbers, the probability γ with which a single point of their empirical distribution function may lie
-// outside its interval so that all of the 99 points k/100 lie inside theirs with 99 %: by the exact recursion over the points of
-// Säilynoja, Bürkner & Vehtari (2022), Algorithm 1.
+// envelopes are, for n uniform numbers, the probability γ with which a single point of their empirical distribution
+// function may lie outside its interval so that all of the 99 points k/100 lie inside theirs with 99 %: by the exact
+// recursion over the points of Säilynoja, Bürkner & Vehtari (2022), Algorithm 1.
 var envelopes = []struct{ n, gamma float64 }{
 	{5, 3.9402e-3}, {10, 2.0191e-3}, {20, 1.3859e-3}, {50, 9.3401e-4}, {100, 6.7916e-4}, {200, 5.6918e-4}, {500, 4.9363e-4}, {1000, 4.5549e-4},
 	{2000, 4.2220e-4}, {5000, 3.9445e-4}, {10_000, 3.8282e-4}, {20_000, 3.7499e-4}, {50_000, 3.6605e-4},
 }
 
-// Envelope returns the points k/100 and, at each, the ends between which the empirical distribution function of n independent uniform
-// numbers less the uniform one lies, at all of them in 99 % of the sets.
+// Envelope returns the points k/100 and, at each, the ends between which the empirical distribution function of n
+// independent uniform numbers less the uniform one lies, at all of them in 99 % of the sets.
 func Envelope(n int) (at, low, high []float64) {
 	count := math.Max(1, float64(n))
 	gamma := envelopes[0].gamma

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// within returns the probability that the empirical distribution function of n uniform numbers stays between ends at all points: by
-// the recursion over the points, given how many numbers are below the last.
+// within returns the probability that the empirical distribution function of n uniform numbers stays between ends at
+// all points: by the recursion over the points, given how many numbers are below the last.
 func within(n int, at, low, high []float64) float64 {
 	logs := func(k int) float64 { v, _ := math.Lgamma(float64(k + 1)); return v }
 	share, from := []float64{1}, 0 // of counts from, from+1, … below the last point
@@ -33,8 +33,8 @@ func within(n int, at, low, high []float64) float64 {
 	return sum
 }
 
-// The envelope holds all of the distribution function in 99 % of the sets: exactly, by recursion, at the n of its table and between
-// them. What is discrete cannot be nearer at few numbers.
+// The envelope holds all of the distribution function in 99 % of the sets: exactly, by recursion, at the n of its table
+// and between them. What is discrete cannot be nearer at few numbers.
 func TestEnvelopeHolds(t *testing.T) {
 	for _, c := range []struct {
 		n         int

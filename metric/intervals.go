@@ -35,8 +35,9 @@ type IntervalsResult struct {
 	// Score is the mean of the interval score, upper − lower and 2/(1 − level) times the distance of a target outside
 	// (Gneiting & Raftery 2007): it is least for the quantiles that are right.
 	Score map[string]float64 `json:"interval_score,omitempty"`
-	// WIS is the weighted interval score of K levels and the median, (½|y − median| + Σ (1 − level)/2 · score)/(K + ½), which becomes
-	// the CRPS where levels are many and evenly spread (Bracher, Ray, Gneiting & Reich 2021); absent without medians.
+	// WIS is the weighted interval score of K levels and the median, (½|y − median| + Σ (1 − level)/2 · score)/(K + ½),
+	// which becomes the CRPS where levels are many and evenly spread (Bracher, Ray, Gneiting & Reich 2021); absent
+	// without medians.
 	WIS *Score `json:"wis,omitempty"`
 }
 

@@ -12,9 +12,9 @@ const PITBins = 10
 // PIT measures how targets lie within their predictive distributions, by the probability integral
 // transform: P(Y ≤ y) of a continuous target, which is uniform where the model is right, and of a
 // discrete one a uniform draw between P(Y < y) and P(Y ≤ y), which then is uniform too. Shares are
-// their expectations over all such draws, none of which is made (Czado, Gneiting & Held 2009), and only the p-value is of one
-// draw for each row. An interval of whole numbers, by contrast, holds more than it promises whenever the model is right.
-// It keeps 8 bytes a row. The zero value is ready.
+// their expectations over all such draws, none of which is made (Czado, Gneiting & Held 2009), and only the p-value is
+// of one draw for each row. An interval of whole numbers, by contrast, holds more than it promises whenever the model
+// is right. It keeps 8 bytes a row. The zero value is ready.
 type PIT struct {
 	Seed uint64 // of the draws, one for each row in their order
 
@@ -32,8 +32,8 @@ type PITResult struct {
 	// Histogram holds the shares of the transforms in [0, 0.1), [0.1, 0.2), …: 0.1 each where the model is
 	// right, more in the middle where distributions are too wide, more at the ends where they are too narrow.
 	Histogram []float64
-	// PValue is that of the test of Kolmogorov and Smirnov that the transforms are uniform, within .01 for 5 rows and .003 from 10 on. Rows count
-	// once each, whatever their weights.
+	// PValue is that of the test of Kolmogorov and Smirnov that the transforms are uniform, within .01 for 5 rows and
+	// .003 from 10 on. Rows count once each, whatever their weights.
 	PValue float64
 }
 
@@ -99,8 +99,8 @@ func (p *PIT) Result() (PITResult, error) {
 	return r, nil
 }
 
-// uniformity is the p-value of the test of Kolmogorov and Smirnov that values are draws from [0, 1], which it sorts: the series of the limit at
-// the statistic as Vrbik (2018) shifts it for few values.
+// uniformity is the p-value of the test of Kolmogorov and Smirnov that values are draws from [0, 1], which it sorts:
+// the series of the limit at the statistic as Vrbik (2018) shifts it for few values.
 func uniformity(values []float64) float64 {
 	slices.Sort(values)
 	n := float64(len(values))

@@ -39,7 +39,8 @@ func TestProgressiveState(t *testing.T) {
 			t.Errorf("state %v is accepted", state)
 		}
 	}
-	// Weights near the largest number are ranked, and a file's that add up to more than any number leave the ranking without a value.
+	// Weights near the largest number are ranked, and a file's that add up to more than any number leave the ranking
+	// without a value.
 	if large, err := ProgressiveOf([]float64{2, 2, 0, 1, 0, 1, 0, 1, 0, 0, 7, 1, 1e308, 1, 9, 1, 1, 1}); err != nil {
 		t.Error(err)
 	} else if _, err := large.Result(); err != nil {

@@ -29,12 +29,13 @@ type Regression struct {
 // SMSE and MSLL are those of Rasmussen & Williams (2006), §2.5. MSLL compares
 // with a density; it has no meaning for counts, whose p is a probability.
 type RegressionResult struct {
-	Rows            int64 `json:"rows"`                       // scored
-	NLPD            Score `json:"nlpd,omitzero"`              // mean of −log p(y|data)
-	RMSE            Score `json:"rmse,omitzero"`              // of the predictive means
-	MAE             Score `json:"mae,omitzero"`               // of the predictive means
-	SMSE            Score `json:"smse,omitzero"`              // squared error over the variance of the targets
-	MSLL            Score `json:"msll,omitzero"`              // NLPD less that of a Gaussian with the moments of the training targets
+	Rows int64 `json:"rows"`          // scored
+	NLPD Score `json:"nlpd,omitzero"` // mean of −log p(y|data)
+	RMSE Score `json:"rmse,omitzero"` // of the predictive means
+	MAE  Score `json:"mae,omitzero"`  // of the predictive means
+	SMSE Score `json:"smse,omitzero"` // squared error over the variance of the targets
+	// NLPD less that of a Gaussian with the moments of the training targets
+	MSLL            Score `json:"msll,omitzero"`
 	R2              Score `json:"r2,omitzero"`                // 1 − SMSE
 	ZeroDensityRows int64 `json:"zero_density_rows,omitzero"` // rows with log p = −Inf; NLPD is then infinite
 }

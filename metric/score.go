@@ -94,17 +94,19 @@ type Evaluation struct {
 	*ClassificationResult
 	*DevianceResult
 	*CalibrationResult
-	// CRPS is the mean continuous ranked probability score, of counts and grades the sum over whole numbers (RPS), of two classes the Brier score; where the model is calibrated it is that of the calibrated distribution.
+	// CRPS is the mean continuous ranked probability score, of counts and grades the sum over whole numbers (RPS), of
+	// two classes the Brier score; where the model is calibrated it is that of the calibrated distribution.
 	CRPS *Score `json:"crps,omitempty"`
 	// CRPSRows is how many rows of weight above 0 the CRPS is of, evenly spread, where it is not of all.
 	CRPSRows int64 `json:"crps_rows,omitempty"`
 	// NLPDOriginal is the NLPD of the column itself where the target is a transform of it, as log(price).
 	NLPDOriginal *Score       `json:"nlpd_original,omitempty"`
-	LOO          *LeaveOneOut `json:"loo,omitempty"`   // where it is asked for
-	PIT          []float64    `json:"pit,omitempty"`   // histogram of the probability integral transform
-	PITValue     *float64     `json:"pit_p,omitempty"` // of the test that the transform is uniform, with one seeded draw for each row of discrete targets
-	Warnings     []string     `json:"warnings,omitempty"`
-	Remarks      []string     `json:"remarks,omitempty"` // what could be better
+	LOO          *LeaveOneOut `json:"loo,omitempty"` // where it is asked for
+	PIT          []float64    `json:"pit,omitempty"` // histogram of the probability integral transform
+	// of the test that the transform is uniform, with one seeded draw for each row of discrete targets
+	PITValue *float64 `json:"pit_p,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	Remarks  []string `json:"remarks,omitempty"` // what could be better
 	// Groups are the same measures of the rows that have some columns' values in common, where they are asked for.
 	Groups []GroupEvaluation `json:"groups,omitempty"`
 }
@@ -123,8 +125,8 @@ type LeaveOneOut struct {
 	NLPD  Score `json:"nlpd,omitzero"`
 	Error Score `json:"nlpd_error,omitzero"`
 	// ParetoK is the largest Pareto-k̂ of the importance weights of a row, 0 where closed forms need
-	// none, and Unreliable the number of rows whose k̂ is above 0.7: their densities are not to be relied on. Marked says that these
-	// are more than 5 % of the rows, so that neither is the mean.
+	// none, and Unreliable the number of rows whose k̂ is above 0.7: their densities are not to be relied on. Marked
+	// says that these are more than 5 % of the rows, so that neither is the mean.
 	ParetoK    float64 `json:"pareto_k"`
 	Unreliable int     `json:"unreliable,omitempty"`
 	Marked     bool    `json:"marked,omitempty"`

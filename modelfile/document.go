@@ -11,8 +11,8 @@ import (
 	"github.com/credence-ml/credence/selection"
 )
 
-// Format is the version of the document that this package writes, and the last that it reads; earliest is the first. Format 4
-// had a recipe of formula, family, prior, engine and seed alone.
+// Format is the version of the document that this package writes, and the last that it reads; earliest is the first.
+// Format 4 had a recipe of formula, family, prior, engine and seed alone.
 const (
 	Format   = 5
 	earliest = 4

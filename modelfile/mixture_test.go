@@ -66,8 +66,8 @@ func family() *credence.FamilyPosterior {
 	}
 }
 
-// The posterior of the parameters of a family comes back as it is, with gains and without; what is none is refused both ways, and a file
-// without one has none.
+// The posterior of the parameters of a family comes back as it is, with gains and without; what is none is refused both
+// ways, and a file without one has none.
 func TestFamilyPosterior(t *testing.T) {
 	written := func(f *credence.FamilyPosterior) (map[string]string, []safetensors.Tensor) {
 		fitted := variational(t, &posterior.Diagonal{Mean: []float64{1, -2, 0.5}, Variance: []float64{0.1, 2, 1}})

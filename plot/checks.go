@@ -17,7 +17,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// checked are rows with their probability integral transforms u, drawn between the probabilities below and up to a discrete target.
+// checked are rows with their probability integral transforms u, drawn between the probabilities below and up to a
+// discrete target.
 type checked struct {
 	row     []int // of the data, from 1
 	mean, u []float64
@@ -300,7 +301,8 @@ func drawResiduals(ctx context.Context, p *picture) (*chart.Chart, error) {
 	for rank, i := range order {
 		points.X, points.Y = append(points.X, (float64(rank)+.5)/float64(n)), append(points.Y, c.u[i])
 	}
-	// Points are shown evenly spread over the rows, and not over their ranks, so that all parts of the picture are as dense.
+	// Points are shown evenly spread over the rows, and not over their ranks, so that all parts of the picture are as
+	// dense.
 	panel := chart.Panel{X: chart.Axis{Name: "rank of the prediction, lowest to highest", From: -.02, To: 1.02}, Y: chart.Axis{Name: "P(Y ≤ y) of the row", From: -.02, To: 1.02}, Marks: []chart.Mark{points}}
 	window := max(min(n, 20), n/6)
 	most, worst := 0.0, 0.5

@@ -311,7 +311,8 @@ func drawSlopes(ctx context.Context, p *picture) (*chart.Chart, error) {
 	return c, nil
 }
 
-// DrawForest is Draw of a forest that also returns its effects, the largest first, and by what numbers move: "a standard deviation", or "1".
+// DrawForest is Draw of a forest that also returns its effects, the largest first, and by what numbers move: "a
+// standard deviation", or "1".
 func DrawForest(ctx context.Context, w io.Writer, input Input) (list []effect.Effect, moved string, err error) {
 	input, err = input.Validate(Forest)
 	if err != nil {

@@ -133,8 +133,8 @@ func predictedAt(t *testing.T, scorer *score.Scorer, source credence.Source, col
 	return sum
 }
 
-// TestPredictions: a curve is the mean prediction of the rows with the column replaced, from the first percentile to the 99th, and levels are
-// those of effects; the rug has the rows.
+// TestPredictions: a curve is the mean prediction of the rows with the column replaced, from the first percentile to
+// the 99th, and levels are those of effects; the rug has the rows.
 func TestPredictions(t *testing.T) {
 	rows := rowsOf(t, 300, 1)
 	scorer := modelOf(t, rows, fit.Options{Formula: "y ~ " + inputs + " + rbf(x, n=10)"})
@@ -200,7 +200,8 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// TestSlopes: of a column that enters linearly the slope is its weight; of others the difference of the predictions. Columns that are no numbers have none.
+// TestSlopes: of a column that enters linearly the slope is its weight; of others the difference of the predictions.
+// Columns that are no numbers have none.
 func TestSlopes(t *testing.T) {
 	rows := rowsOf(t, 300, 2)
 	scorer := modelOf(t, rows, fit.Options{Formula: "y ~ " + inputs + " + rbf(x, n=10)"})
@@ -226,7 +227,8 @@ func TestSlopes(t *testing.T) {
 	}
 }
 
-// TestForest: the rows are the comparisons of effects by a standard deviation, the largest on top, with the interval asked for and that of 50 %.
+// TestForest: the rows are the comparisons of effects by a standard deviation, the largest on top, with the interval
+// asked for and that of 50 %.
 func TestForest(t *testing.T) {
 	rows := rowsOf(t, 400, 3)
 	scorer := modelOf(t, rows, fit.Options{Formula: "count ~ " + inputs, Family: "poisson"})
@@ -271,8 +273,8 @@ func evaluated(t *testing.T, scorer *score.Scorer, rows credence.Source, leave b
 	return fmt.Sprintf("90 %% intervals hold %.1f %% of the targets", 100*must.Value(e.Result())(t).Coverage["0.9"]), e
 }
 
-// TestPIT: the line is the histogram of evaluate, added up, and the coverage that of evaluate, weights included; a model that is right stays
-// inside the envelope, and others are told what they are.
+// TestPIT: the line is the histogram of evaluate, added up, and the coverage that of evaluate, weights included; a
+// model that is right stays inside the envelope, and others are told what they are.
 func TestPIT(t *testing.T) {
 	train, test := rowsOf(t, 600, 4), rowsOf(t, 500, 5)
 	for _, options := range []fit.Options{{Formula: "y ~ " + inputs}, {Formula: "count ~ " + inputs, Family: "poisson"}, {Formula: "class ~ " + inputs, Family: "bernoulli"}, {Formula: "positive ~ " + inputs, Family: "gamma"}} {
@@ -313,7 +315,8 @@ func TestPIT(t *testing.T) {
 			t.Errorf("%s: %s", family, c.Panels[0].Title)
 		}
 	}
-	for target, want := range map[string]string{"positive": "are too low and too narrow", "count": "are too low and too narrow"} { // which are larger than y
+	// which are larger than y
+	for target, want := range map[string]string{"positive": "are too low and too narrow", "count": "are too low and too narrow"} {
 		scorer := modelOf(t, train, fit.Options{Formula: "y ~ " + inputs})
 		scorer.Fitted().Frame = renamed(scorer, target)
 		if c := pictureOf(t, PPCPIT, Input{Scorer: must.Value(score.New(scorer.Fitted(), score.Options{}))(t), Rows: test}); !strings.Contains(c.Panels[0].Title, want) {
@@ -331,7 +334,8 @@ func renamed(scorer *score.Scorer, target string) credence.Frame {
 	return &f
 }
 
-// TestResiduals: points are at the ranks of the predictions, curves hold the shares that they say, and the coverage is that of evaluate.
+// TestResiduals: points are at the ranks of the predictions, curves hold the shares that they say, and the coverage is
+// that of evaluate.
 func TestResiduals(t *testing.T) {
 	train, test := rowsOf(t, 600, 6), rowsOf(t, 800, 7)
 	scorer := modelOf(t, train, fit.Options{Formula: "y ~ " + inputs})
@@ -380,7 +384,8 @@ func TestResiduals(t *testing.T) {
 	}
 }
 
-// TestLeftOut: khat has the Pareto-k̂ of evaluate, and rows that are above are named; loo_pit stands where the Leaver says.
+// TestLeftOut: khat has the Pareto-k̂ of evaluate, and rows that are above are named; loo_pit stands where the Leaver
+// says.
 func TestLeftOut(t *testing.T) {
 	rows := rowsOf(t, 120, 8)
 	scorer := modelOf(t, rows, fit.Options{Formula: "count ~ " + inputs, Family: "poisson"})
@@ -590,7 +595,8 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestSample: of many rows an evenly spread part is looked at, which is said, and all where that is asked for; a row stands by its number.
+// TestSample: of many rows an evenly spread part is looked at, which is said, and all where that is asked for; a row
+// stands by its number.
 func TestSample(t *testing.T) {
 	const n = 25_000
 	var x, y []float64

@@ -15,8 +15,8 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
-// TestReliability: the curve is the isotonic regression of the targets on the predictions, by its formula of least and largest means, the slope
-// is that of evaluate, bins hold all rows, and a model that is right lies in the band.
+// TestReliability: the curve is the isotonic regression of the targets on the predictions, by its formula of least and
+// largest means, the slope is that of evaluate, bins hold all rows, and a model that is right lies in the band.
 func TestReliability(t *testing.T) {
 	train, test := rowsOf(t, 500, 30), rowsOf(t, 160, 31)
 	for _, options := range []fit.Options{{Formula: "class ~ " + inputs, Family: "bernoulli"}, {Formula: "count ~ " + inputs, Family: "poisson"}, {Formula: "y ~ " + inputs}, {Formula: "y ~ " + inputs + " + weight(w)"}} {

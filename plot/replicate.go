@@ -14,8 +14,8 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
-// replicates are the targets of rows, and sets of targets that the model draws in their place: those of a set share the weights and the
-// parameters of the family.
+// replicates are the targets of rows, and sets of targets that the model draws in their place: those of a set share the
+// weights and the parameters of the family.
 type replicates struct {
 	y    []float64
 	sets [][]float64
@@ -24,7 +24,8 @@ type replicates struct {
 // mostDrawn is the largest number of targets that are drawn.
 const mostDrawn = 20_000_000
 
-// replicate draws so many sets of targets of the rows that are looked at, without rows of weight 0, or fewer where rows are many.
+// replicate draws so many sets of targets of the rows that are looked at, without rows of weight 0, or fewer where rows
+// are many.
 func (p *picture) replicate(ctx context.Context, count int) (*replicates, error) {
 	table, err := p.Scorer.Table(p.rows(), score.RequireTargets)
 	if err != nil {
@@ -258,7 +259,8 @@ func drawStatistics(ctx context.Context, p *picture) (*chart.Chart, error) {
 		Description: "A histogram of each number over sets of targets that the model draws for the same rows, and the observed one as a line, which should lie among them.", Columns: 2}
 	for _, s := range p.statistics() {
 		observed := s.of(r.y)
-		if math.IsNaN(observed) || math.IsInf(observed, 0) { // a standard deviation of one row, or one that no number holds
+		// a standard deviation of one row, or one that no number holds
+		if math.IsNaN(observed) || math.IsInf(observed, 0) {
 			continue
 		}
 		values, above := make([]float64, len(r.sets)), 0.0

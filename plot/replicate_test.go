@@ -21,8 +21,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestReplicates: the mean of a set of a Gaussian has the mean of the average prediction and the variance of that of f, which the rows share, and of the
-// noise; the picture's share is that of its normal distribution.
+// TestReplicates: the mean of a set of a Gaussian has the mean of the average prediction and the variance of that of f,
+// which the rows share, and of the noise; the picture's share is that of its normal distribution.
 func TestReplicates(t *testing.T) {
 	train, test := rowsOf(t, 100, 20), rowsOf(t, 100, 21)
 	scorer := modelOf(t, train, fit.Options{Formula: "y ~ " + inputs, Family: "gaussian(variance=0.25)"})
@@ -85,8 +85,8 @@ func TestReplicates(t *testing.T) {
 	}
 }
 
-// TestDensities: a density is the sum of kernels about the values, reflected at the end of the support, and holds all mass; of skewed amounts it
-// is that of the logarithm.
+// TestDensities: a density is the sum of kernels about the values, reflected at the end of the support, and holds all
+// mass; of skewed amounts it is that of the logarithm.
 func TestDensities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var any, positive, skewed []float64
@@ -143,7 +143,8 @@ func TestDensities(t *testing.T) {
 	}
 }
 
-// TestDist: few whole numbers have their shares, classes their names, and densities of the sets lie about that of targets from the same law.
+// TestDist: few whole numbers have their shares, classes their names, and densities of the sets lie about that of
+// targets from the same law.
 func TestDist(t *testing.T) {
 	train, test := rowsOf(t, 400, 22), rowsOf(t, 400, 23)
 	c := pictureOf(t, PPCDist, Input{Scorer: modelOf(t, train, fit.Options{Formula: "y ~ " + inputs}), Rows: test})
@@ -171,8 +172,8 @@ func TestDist(t *testing.T) {
 	}
 }
 
-// TestRootogram: bars hang from the root of what is expected, which is the sum of the probabilities of the rows, and are as long as the root
-// of what is observed; wide counts are told in runs.
+// TestRootogram: bars hang from the root of what is expected, which is the sum of the probabilities of the rows, and
+// are as long as the root of what is observed; wide counts are told in runs.
 func TestRootogram(t *testing.T) {
 	train, test := rowsOf(t, 400, 24), rowsOf(t, 500, 25)
 	scorer := modelOf(t, train, fit.Options{Formula: "count ~ " + inputs, Family: "poisson"})
@@ -192,7 +193,8 @@ func TestRootogram(t *testing.T) {
 		return nil
 	}))
 	for k, x := range bars.X {
-		// 200 sets: the mean of counts has a standard error of √(expected/200), and what the weights are uncertain by adds a tenth.
+		// 200 sets: the mean of counts has a standard error of √(expected/200), and what the weights are uncertain by
+		// adds a tenth.
 		if x != float64(k) || math.Abs(bars.Y[k]*bars.Y[k]-expected[k]) > 6*math.Sqrt(expected[k]/200)+.02*expected[k] {
 			t.Errorf("count %g: expected %g, want %g", x, bars.Y[k]*bars.Y[k], expected[k])
 		}

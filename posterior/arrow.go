@@ -10,20 +10,23 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Arrow is w ~ N(Mean, C) where many of the weights go by the levels of a category, or Student-t with that covariance. Of C it has what rows of
-// the training table ask for: the k×k numbers of every level, those of a level and what it has met in a row (all dense columns, and some sparse
-// ones), and the rest, R×R. For one category that is everything a row can ask for. Where a row has a level and a sparse column of the rest that no
-// training row had together, their covariance counts as 0 in its variance. A row takes k² + k·(entries of the rest) operations, and the square of
-// these entries.
+// Arrow is w ~ N(Mean, C) where many of the weights go by the levels of a category, or Student-t with that covariance.
+// Of C it has what rows of the training table ask for: the k×k numbers of every level, those of a level and what it has
+// met in a row (all dense columns, and some sparse ones), and the rest, R×R. For one category that is everything a row
+// can ask for. Where a row has a level and a sparse column of the rest that no training row had together, their
+// covariance counts as 0 in its variance. A row takes k² + k·(entries of the rest) operations, and the square of these
+// entries.
 type Arrow struct {
 	Mean  []float64 `json:"-" tensor:"mean,d"`
 	Dense int       `json:"dense"` // columns that are dense, the first ones
-	// Heads are the runs of weights by levels, those of one key together, outermost key first: every level of it lies within one of the next.
+	// Heads are the runs of weights by levels, those of one key together, outermost key first: every level of it lies
+	// within one of the next.
 	Heads [][]credence.LevelRun `json:"heads"`
-	// Cells has a row for every level of every head, with what it has met; columns are in the order of heads, dense columns and others.
+	// Cells has a row for every level of every head, with what it has met; columns are in the order of heads, dense
+	// columns and others.
 	Cells credence.Design `json:"-" tensor:"cells,l,d"`
-	// Values are, for every head in turn, the lower triangles of the levels' k×k numbers, k×Dense numbers of every level and k of every cell; at
-	// last the rest, R×R, dense columns first, of which the upper triangle is read.
+	// Values are, for every head in turn, the lower triangles of the levels' k×k numbers, k×Dense numbers of every
+	// level and k of every cell; at last the rest, R×R, dense columns first, of which the upper triangle is read.
 	Values []float64 `json:"-" tensor:"covariance,v"`
 	// DF is the degrees of freedom of every f, above 2; 0 stands for the normal distribution.
 	DF float64 `json:"df,omitempty"`
@@ -45,7 +48,8 @@ func NewArrow(mean []float64, pattern *arrow.Pattern, values []float64, df float
 	return &Arrow{Mean: mean, Dense: pattern.Dense, Heads: pattern.Heads(), Cells: credence.Design{Dense: linop.NewDense(pattern.Cells.Rows, 0), Sparse: pattern.Cells}, Values: values, DF: df}
 }
 
-// SameCovariance reports whether another posterior has the same numbers in memory, so that the variances of f are the same.
+// SameCovariance reports whether another posterior has the same numbers in memory, so that the variances of f are the
+// same.
 func (p *Arrow) SameCovariance(other credence.Posterior) bool {
 	q, ok := other.(*Arrow)
 	return ok && len(p.Values) > 0 && len(q.Values) == len(p.Values) && &q.Values[0] == &p.Values[0]

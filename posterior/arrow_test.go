@@ -12,7 +12,8 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// randomArrow is the posterior of weights of variance 1 and random rows of dense columns and some levels of several columns.
+// randomArrow is the posterior of weights of variance 1 and random rows of dense columns and some levels of several
+// columns.
 func randomArrow(t testing.TB, dense, levels, columns int) *Arrow {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(21, 22))
@@ -80,8 +81,9 @@ func TestArrowRefuses(t *testing.T) {
 	}
 }
 
-// TestArrowOfNestedLevels: four rows, each a level of its own, two and two of them within a level of another key, beside an intercept. ΦΦᵀ has the
-// eigenvalues 7 of the constant, 3 of the difference of pairs and 1, twice, of those within pairs, so that the variance of a row is (7/8 + 3/4 + 1/2 + 1/2)/4.
+// TestArrowOfNestedLevels: four rows, each a level of its own, two and two of them within a level of another key,
+// beside an intercept. ΦΦᵀ has the eigenvalues 7 of the constant, 3 of the difference of pairs and 1, twice, of those
+// within pairs, so that the variance of a row is (7/8 + 3/4 + 1/2 + 1/2)/4.
 func TestArrowOfNestedLevels(t *testing.T) {
 	cells := linop.CSR{Rows: 6, Cols: 7, Start: []int{0, 1, 2, 3, 4, 4, 4}, Index: []int32{4, 4, 5, 5}}
 	runs := [][]credence.LevelRun{{{Key: "h in g", First: 1, Levels: 4, Columns: 1}}, {{Key: "g", First: 5, Levels: 2, Columns: 1}}}

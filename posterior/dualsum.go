@@ -16,12 +16,12 @@ import (
 //
 //	C_bc = D_b δ_bc − Z_bᵀ F_bc Z_c + Σ_k s_k d_k,b d_k,cᵀ
 //
-// where D is the mean of the prior variances and the d_k are differences of means. Z_b is Φ_b of the rows and their weights, as in
-// Dual, for a block of n weights or more, and F_bc is then the mean of λ_b λ_c K⁻¹; a block of fewer weights has Z_b = I, and Φ_b
-// stands in F_bc, so that no form is larger than need be. With one point
-// C is that of Dual and there are no differences. A row takes 2nd + n² operations for one large block, and each further one adds its
-// pairs; d×d is never formed. Φ may be other directions than those of rows: with n orthonormal ones of one block, the rows of Vᵀ,
-// and F = D − C', it is the normal distribution that has covariance C' along them and its prior elsewhere.
+// where D is the mean of the prior variances and the d_k are differences of means. Z_b is Φ_b of the rows and their
+// weights, as in Dual, for a block of n weights or more, and F_bc is then the mean of λ_b λ_c K⁻¹; a block of fewer
+// weights has Z_b = I, and Φ_b stands in F_bc, so that no form is larger than need be. With one point C is that of Dual
+// and there are no differences. A row takes 2nd + n² operations for one large block, and each further one adds its
+// pairs; d×d is never formed. Φ may be other directions than those of rows: with n orthonormal ones of one block, the
+// rows of Vᵀ, and F = D − C', it is the normal distribution that has covariance C' along them and its prior elsewhere.
 type DualSum struct {
 	Mean          []float64       `json:"-" tensor:"mean,d"`
 	PriorVariance []float64       `json:"-" tensor:"prior_variance,d"` // diagonal of D, in units of Scale²
@@ -161,8 +161,8 @@ func (p *DualSum) room(ws *credence.Workspace, rows int) []float64 {
 	return ws.Floats(sides * rows)
 }
 
-// project stores Z_b φ_b of every block b and row φ of phi in the columns of cross, and returns what it stored, block behind block.
-// Centred are the rows with dense columns centred.
+// project stores Z_b φ_b of every block b and row φ of phi in the columns of cross, and returns what it stored, block
+// behind block. Centred are the rows with dense columns centred.
 func (p *DualSum) project(ws *credence.Workspace, cross []float64, phi, centred *credence.Design) []float64 {
 	n, rows := p.Design.Dense.Rows, phi.Dense.Rows
 	first, end := 0, 0
@@ -211,8 +211,8 @@ func (p *DualSum) weigh(ws *credence.Workspace, dst, cross []float64, rows int) 
 // unpacked is the number of rows of a triangle that are unpacked at a time.
 const unpacked = 64
 
-// weighTriangle stores (½ diag F + what is right of it) x in dst, k×rows, for the triangle of F at the beginning of forms, and
-// returns what is behind it.
+// weighTriangle stores (½ diag F + what is right of it) x in dst, k×rows, for the triangle of F at the beginning of
+// forms, and returns what is behind it.
 func weighTriangle(ws *credence.Workspace, dst, forms, x []float64, k, rows int) (behind []float64) {
 	defer ws.Release(ws.Mark())
 	part := ws.Floats(min(k, unpacked) * k)

@@ -12,23 +12,25 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// MostSampled is the largest number of weights whose covariance a [Sampler] forms, where a posterior holds no root of it: d²
-// numbers and d³/3 operations.
+// MostSampled is the largest number of weights whose covariance a [Sampler] forms, where a posterior holds no root of
+// it: d² numbers and d³/3 operations.
 const MostSampled = 2000
 
-// Sampler draws the weights of a posterior, all of them together. A draw costs d operations where weights are independent or draws
-// are stored, and d² where they have a covariance. It is for one goroutine at a time.
+// Sampler draws the weights of a posterior, all of them together. A draw costs d operations where weights are
+// independent or draws are stored, and d² where they have a covariance. It is for one goroutine at a time.
 type Sampler struct {
 	q        credence.Joint
 	mean     []float64
-	variance []float64    // of independent weights
-	root     []float64    // upper triangular U with the covariance UᵀU; nil where the posterior has its own
-	unit     []float64    // scratch
-	scales   []quad.Scale // of a Student-t distribution, as predictions take it, so that E exp(f) is theirs; nil of a normal one
+	variance []float64 // of independent weights
+	root     []float64 // upper triangular U with the covariance UᵀU; nil where the posterior has its own
+	unit     []float64 // scratch
+	// of a Student-t distribution, as predictions take it, so that E exp(f) is theirs; nil of a normal one
+	scales []quad.Scale
 }
 
-// NewSampler prepares to draw from a posterior whose designs have so many dense columns. Apart holds vectors of d numbers, one a
-// row, whose outer products are taken off the covariance: the caller draws what varies along them. It is nil where there are none.
+// NewSampler prepares to draw from a posterior whose designs have so many dense columns. Apart holds vectors of d
+// numbers, one a row, whose outer products are taken off the covariance: the caller draws what varies along them. It is
+// nil where there are none.
 func NewSampler(ws *credence.Workspace, q credence.Posterior, dense int, apart *linop.Dense) (*Sampler, error) {
 	joint, ok := q.(credence.Joint)
 	if !ok {
@@ -59,7 +61,8 @@ func NewSampler(ws *credence.Workspace, q credence.Posterior, dense int, apart *
 	return s, s.factor(ws, dense, apart)
 }
 
-// Root returns U, upper triangular and row-major, with the covariance UᵀU of the weights of a posterior whose designs have so many dense columns.
+// Root returns U, upper triangular and row-major, with the covariance UᵀU of the weights of a posterior whose designs
+// have so many dense columns.
 func Root(ws *credence.Workspace, q credence.Joint, dense int) ([]float64, error) {
 	if ws == nil || q == nil {
 		return nil, errors.New("there is no workspace or no posterior: give both")
@@ -70,8 +73,8 @@ func Root(ws *credence.Workspace, q credence.Joint, dense int) ([]float64, error
 	return s.root, err
 }
 
-// factor stores the root of the covariance. Directions that the rows settle have a variance of 0, which rounding takes below it: the
-// diagonal is raised by as little as helps.
+// factor stores the root of the covariance. Directions that the rows settle have a variance of 0, which rounding takes
+// below it: the diagonal is raised by as little as helps.
 func (s *Sampler) factor(ws *credence.Workspace, dense int, apart *linop.Dense) error {
 	d := len(s.mean)
 	if d > MostSampled {

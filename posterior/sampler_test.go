@@ -9,7 +9,8 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// TestSampler compares the moments of draws of every kind of posterior, and how often weights are 0, with what the posterior says.
+// TestSampler compares the moments of draws of every kind of posterior, and how often weights are 0, with what the
+// posterior says.
 func TestSampler(t *testing.T) {
 	const dense, sparse, draws = 3, 2, 40_000
 	const d = dense + sparse
@@ -120,8 +121,8 @@ func TestSampler(t *testing.T) {
 	}
 }
 
-// TestSamplerApart: what is drawn apart is off the covariance, of a posterior that has a root of its own too, and one scale is drawn
-// for all weights of a Student-t distribution.
+// TestSamplerApart: what is drawn apart is off the covariance, of a posterior that has a root of its own too, and one
+// scale is drawn for all weights of a Student-t distribution.
 func TestSamplerApart(t *testing.T) {
 	const draws = 40_000
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -44,7 +44,8 @@ func TestHeavyTails(t *testing.T) {
 	density := func(w float64) float64 {
 		return math.Exp(half-whole) / math.Sqrt(7*math.Pi) / 0.5 * math.Pow(1+w*w/0.25/7, -4)
 	}
-	if v := (StudentT{Scale: param.Hold(0.5)}).UnseenVariance(credence.Block{}); math.Abs(v-0.75) > 1e-15 { // s²ν/(ν − 2) of ν = 3
+	// s²ν/(ν − 2) of ν = 3
+	if v := (StudentT{Scale: param.Hold(0.5)}).UnseenVariance(credence.Block{}); math.Abs(v-0.75) > 1e-15 {
 		t.Errorf("the variance of an unseen weight of three degrees of freedom is %v", v)
 	}
 	if v := (StudentT{7, param.Hold(0.5)}).UnseenVariance(credence.Block{}); math.Abs(v-moment(density)) > 1e-3 {

@@ -17,8 +17,8 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
-// inBrowser opens a page in headless Chromium without a network, runs a further script at its end, which its policy is made to allow, and
-// returns what that printed. The console stays empty.
+// inBrowser opens a page in headless Chromium without a network, runs a further script at its end, which its policy is
+// made to allow, and returns what that printed. The console stays empty.
 func inBrowser(t *testing.T, page, script string, out any) {
 	t.Helper()
 	var path string
@@ -53,8 +53,9 @@ func inBrowser(t *testing.T, page, script string, out any) {
 	must.Succeed(t, json.Unmarshal([]byte(html.UnescapeString(told)), out))
 }
 
-// TestInBrowser: on the first screen stand the verdict, the three largest effects and the form's link; the page asks for nothing, the
-// form answers a change of a field, marks what is outside the data, and gives the numbers of predict in 1,000 rows of each family.
+// TestInBrowser: on the first screen stand the verdict, the three largest effects and the form's link; the page asks
+// for nothing, the form answers a change of a field, marks what is outside the data, and gives the numbers of predict
+// in 1,000 rows of each family.
 func TestInBrowser(t *testing.T) {
 	study.Only(t)
 	train, _ := rowsOf(t, 300, 1, false)

@@ -29,7 +29,8 @@ const (
 	mostInputs   = 200 // columns that a person may be asked for
 )
 
-// form is a model as data that the page predicts by: see form.js, which says what each field means by what it does with it.
+// form is a model as data that the page predicts by: see form.js, which says what each field means by what it does with
+// it.
 type form struct {
 	Target      string           `json:"target"`
 	Interval    float64          `json:"interval"`
@@ -80,10 +81,11 @@ type formMember struct {
 	Share     float64        `json:"share"`
 	Features  int            `json:"features"`
 	Family    map[string]any `json:"family"`
-	Scales    [][2]float64   `json:"scales"`           // factor and weight of the normals that f is a mixture of
-	DF        float64        `json:"df,omitempty"`     // of f where it is one Student-t
-	Posterior map[string]any `json:"posterior"`        // mean, and variance, factor or a sparse covariance
-	Unseen    [][]float64    `json:"unseen,omitempty"` // of each term, the covariance of the weights of a group that training did not have
+	Scales    [][2]float64   `json:"scales"`       // factor and weight of the normals that f is a mixture of
+	DF        float64        `json:"df,omitempty"` // of f where it is one Student-t
+	Posterior map[string]any `json:"posterior"`    // mean, and variance, factor or a sparse covariance
+	// of each term, the covariance of the weights of a group that training did not have
+	Unseen [][]float64 `json:"unseen,omitempty"`
 }
 
 type formCalibration struct {
@@ -446,7 +448,8 @@ func (f *form) addFactor(out map[string]any, shape string, d int, rows []float64
 	out["factor"], out["units"] = map[string][2]int{"h": {first, len(f.short) - first}}, f.add(units)
 }
 
-// addSparse adds the covariances of weights that a row may have together, as predictions count them: none of two groups of the same term.
+// addSparse adds the covariances of weights that a row may have together, as predictions count them: none of two groups
+// of the same term.
 func (f *form) addSparse(out map[string]any, q *posterior.Arrow, set *feature.Set, variance []float64) {
 	d, dense := len(q.Mean), set.DenseWeights()
 	level := make([][2]int, d) // the run of a weight, from 1, and the group

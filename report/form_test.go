@@ -18,8 +18,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// rowsOf are n rows of numbers, a boolean, categories, and targets of each kind. Every tenth row lacks x and city where lacking, and is of
-// another group.
+// rowsOf are n rows of numbers, a boolean, categories, and targets of each kind. Every tenth row lacks x and city where
+// lacking, and is of another group.
 func rowsOf(t testing.TB, n int, seed uint64, lacking bool) (credence.Source, []map[string]string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))

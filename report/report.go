@@ -1,11 +1,12 @@
-// Package report writes one file for people about a fitted model: whether to trust it, what matters, pictures of its checks, its weights and
-// data, and a form that predicts.
+// Package report writes one file for people about a fitted model: whether to trust it, what matters, pictures of its
+// checks, its weights and data, and a form that predicts.
 //
 //	summary, err := report.Write(ctx, w, report.Input{Models: []report.Model{{Name: "m", Scorer: scorer}}, Rows: rows})
 //
-// The file is HTML that needs no network and no other file; its content policy forbids both. The same model and rows give the same bytes.
-// The form has the model's posterior as data and gives the numbers of predictions, exactly up to 300 weights; beyond, factors of covariances
-// are rounded to 16 bits. Figures are those of packages score, effect and plot, by the same functions: checks look at 10,000 evenly spread rows.
+// The file is HTML that needs no network and no other file; its content policy forbids both. The same model and rows
+// give the same bytes. The form has the model's posterior as data and gives the numbers of predictions, exactly up to
+// 300 weights; beyond, factors of covariances are rounded to 16 bits. Figures are those of packages score, effect and
+// plot, by the same functions: checks look at 10,000 evenly spread rows.
 package report
 
 import (

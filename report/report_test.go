@@ -58,8 +58,8 @@ func between(t *testing.T, text, from, to string) string {
 	return inside
 }
 
-// TestPage: one file that asks for nothing, whose policy allows its own script and style alone, with every part; its figures are
-// those of evaluate, effects and the pictures.
+// TestPage: one file that asks for nothing, whose policy allows its own script and style alone, with every part; its
+// figures are those of evaluate, effects and the pictures.
 func TestPage(t *testing.T) {
 	train, _ := rowsOf(t, 300, 5, false)
 	test, _ := rowsOf(t, 200, 6, false)

@@ -62,7 +62,8 @@ func (r *writer) judge() error {
 	return nil
 }
 
-// converged is green of a search that ended by itself, and of chains that agree: R̂ up to 1.01 and 400 effective draws (Vehtari and others 2021).
+// converged is green of a search that ended by itself, and of chains that agree: R̂ up to 1.01 and 400 effective draws
+// (Vehtari and others 2021).
 func converged(r *credence.Report) Light {
 	l := Light{Name: "Converged", State: Unknown, Text: fmt.Sprintf("%s says %s.", r.Engine, r.Status), Remedy: "The engine does not say whether it reached its optimum: fit by another engine and compare."}
 	switch r.Status {
@@ -86,7 +87,8 @@ func converged(r *credence.Report) Light {
 	return l
 }
 
-// approximation is green of closed forms, of a Pareto-k̂ that is reliable, and where standard deviations are at least .9 of what they should be.
+// approximation is green of closed forms, of a Pareto-k̂ that is reliable, and where standard deviations are at least
+// .9 of what they should be.
 func approximation(r *credence.Report) Light {
 	l := Light{Name: "Approximation", State: Unknown, Text: "How close the posterior is to the exact one is not known.", Remedy: "Compare with another engine: credence compare."}
 	switch {
@@ -113,7 +115,8 @@ func approximation(r *credence.Report) Light {
 	return l
 }
 
-// calibration is green where P(Y ≤ y) is uniform as far as chance tells, p of .01 or more, and 90 % intervals hold 90 % within three standard errors.
+// calibration is green where P(Y ≤ y) is uniform as far as chance tells, p of .01 or more, and 90 % intervals hold 90 %
+// within three standard errors.
 func (r *writer) calibration() (Light, error) {
 	l := Light{Name: "Calibration"}
 	input := r.picture()

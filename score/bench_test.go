@@ -89,7 +89,8 @@ func benchmarkFitted(b *testing.B, p int, fitted *credence.Fitted) {
 	b.ReportMetric(float64(len(fitted.Members)), "members")
 }
 
-// reportProcessor tells the processor time of a row, which other work on the machine stretches less than the time on the clock.
+// reportProcessor tells the processor time of a row, which other work on the machine stretches less than the time on
+// the clock.
 func reportProcessor(b *testing.B, begin time.Duration, rows int) {
 	b.ReportMetric(float64((study.Processor()-begin).Nanoseconds())/float64(b.N*rows), "cpu-ns/row")
 }

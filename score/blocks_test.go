@@ -55,7 +55,8 @@ func TestBlocksByHand(t *testing.T) {
 	}
 }
 
-// Under ARD every weight has a prior variance of its own; a weight that is included is an effect, whatever its interval.
+// Under ARD every weight has a prior variance of its own; a weight that is included is an effect, whatever its
+// interval.
 func TestBlocksOfOtherPriors(t *testing.T) {
 	model := correlated(t, 1, 1, 0, 1)
 	model.Members[0].Model.Prior = prior.Normal{ARD: true, Variances: []float64{1, 4, 1e9}}

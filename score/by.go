@@ -20,9 +20,9 @@ type group struct {
 	key  string
 }
 
-// By asks for the same metrics of each group of rows, besides those of all: rows of a group have the same texts of the columns, which of returns;
-// an empty one says that the row lacks a value. Rows are asked for once each, in order. More than 1,000 groups are an error of
-// [Evaluation.Add].
+// By asks for the same metrics of each group of rows, besides those of all: rows of a group have the same texts of the
+// columns, which of returns; an empty one says that the row lacks a value. Rows are asked for once each, in order. More
+// than 1,000 groups are an error of [Evaluation.Add].
 func (e *Evaluation) By(columns []string, of func(rows *Rows, i int) ([]string, error)) {
 	e.by, e.groupOf, e.groups = columns, of, map[string]*group{}
 }

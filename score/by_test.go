@@ -32,7 +32,8 @@ func visits(n int) (all []visit) {
 	return all
 }
 
-// The metrics of a group are those of an evaluation of its rows alone, of every family, and the metrics of all rows are as without groups.
+// The metrics of a group are those of an evaluation of its rows alone, of every family, and the metrics of all rows are
+// as without groups.
 func TestGroupsAreSubsets(t *testing.T) {
 	all := visits(400)
 	for k, o := range []fit.Options{
@@ -115,8 +116,8 @@ func TestGroupsAreRefused(t *testing.T) {
 	}
 }
 
-// The CRPS of a row is the mean of the pinball losses of its quantiles, twice, in units of the target's column where predictions are taken
-// back; of classes and grades it is the sum over their probabilities.
+// The CRPS of a row is the mean of the pinball losses of its quantiles, twice, in units of the target's column where
+// predictions are taken back; of classes and grades it is the sum over their probabilities.
 func TestCRPSOfRows(t *testing.T) {
 	all := visits(120)
 	for _, o := range []struct {

@@ -22,7 +22,8 @@ type Calibration struct {
 	sums   trainingSums
 }
 
-// trainingSums tell rows from those of training: by their weights, the sums of the targets, of their squares and of the inputs.
+// trainingSums tell rows from those of training: by their weights, the sums of the targets, of their squares and of the
+// inputs.
 type trainingSums struct {
 	rows                   int
 	weight, target, square float64
@@ -40,7 +41,8 @@ func (c *trainingSums) add(rows *Rows, i int) {
 	}
 }
 
-// Training reports whether the rows of a table are those that the model was fitted to, and not others of the same number.
+// Training reports whether the rows of a table are those that the model was fitted to, and not others of the same
+// number.
 func Training(ctx context.Context, scorer *Scorer, rows credence.Source) (bool, error) {
 	if scorer == nil || rows == nil {
 		return false, errors.New("there is no scorer or there are no rows: give both")
@@ -69,8 +71,8 @@ func NewCalibration(s *Scorer) (*Calibration, error) {
 	return &Calibration{scorer: s, whole: true}, nil
 }
 
-// Calibrate returns the model calibrated by held-out rows with targets, see package [calibration]: rows of each value of the column by have a
-// calibration of their own, unless by is "".
+// Calibrate returns the model calibrated by held-out rows with targets, see package [calibration]: rows of each value
+// of the column by have a calibration of their own, unless by is "".
 func Calibrate(ctx context.Context, fitted *credence.Fitted, rows credence.Source, by string) (*credence.Fitted, error) {
 	scorer, err := New(fitted, Options{Calibrating: true, By: by})
 	if err != nil {
@@ -93,8 +95,9 @@ func Calibrate(ctx context.Context, fitted *credence.Fitted, rows credence.Sourc
 // mostRepeated is the largest number of rows that weights stand for.
 const mostRepeated = 10_000_000
 
-// Add takes scored rows with targets. Rows of a whole weight count as so many rows, whose discrete targets are spread evenly over their probability.
-// Where a weight is not whole, or they stand for more than 10⁷ rows, all rows that have a weight count once.
+// Add takes scored rows with targets. Rows of a whole weight count as so many rows, whose discrete targets are spread
+// evenly over their probability. Where a weight is not whole, or they stand for more than 10⁷ rows, all rows that have
+// a weight count once.
 func (c *Calibration) Add(rows *Rows) error {
 	n, s := rows.Len(), c.scorer
 	for i := range n {
@@ -158,8 +161,8 @@ func (c *Calibration) Fitted() (*credence.Fitted, error) {
 	return &out, nil
 }
 
-// training says whether the rows are those that the model was fitted to: by their number, the moments of their targets, and the means of the
-// columns that the fit centred, without which classes and counts of other rows might be the same.
+// training says whether the rows are those that the model was fitted to: by their number, the moments of their targets,
+// and the means of the columns that the fit centred, without which classes and counts of other rows might be the same.
 func (c *trainingSums) training(s *Scorer) bool {
 	f := s.fitted
 	mean := c.target / c.weight
@@ -237,12 +240,12 @@ func (r *Rows) readGroups() error {
 	return nil
 }
 
-// Normal scores beyond farScore go on along the line through the quantiles of the model at it and at nearScore: no distribution function tells
-// how far out a target is where it rounds to 1, or was integrated to 1e-9.
+// Normal scores beyond farScore go on along the line through the quantiles of the model at it and at nearScore: no
+// distribution function tells how far out a target is where it rounds to 1, or was integrated to 1e-9.
 const farScore, nearScore = 5, 4
 
-// ends returns how far out in row i a target is at a far score of a sign, and how much farther another unit of the score is. A
-// discrete target y lies from y − 1 to y.
+// ends returns how far out in row i a target is at a far score of a sign, and how much farther another unit of the
+// score is. A discrete target y lies from y − 1 to y.
 func (r *Rows) ends(i int, sign float64) (far, step float64) {
 	var at [2]float64
 	r.dist.Quantiles(at[:], i, []float64{special.NormalCDF(sign * nearScore), special.NormalCDF(sign * farScore)})
@@ -278,7 +281,8 @@ func (r *Rows) scoreAt(i int, u, y float64) float64 {
 	return sign * math.Max(farScore, farScore+sign*(y-far)/step)
 }
 
-// normalScore returns the normal score of the target of row i, at a place from 0 to 1 in the probability of a discrete one.
+// normalScore returns the normal score of the target of row i, at a place from 0 to 1 in the probability of a discrete
+// one.
 func (r *Rows) normalScore(i int, place float64) float64 {
 	discrete, y := r.scorer.Discrete(), r.batch.Target[i]
 	below, upTo := r.modelTransform(i, discrete)
@@ -288,9 +292,9 @@ func (r *Rows) normalScore(i int, place float64) float64 {
 	return r.scoreAt(i, below+place*(upTo-below), y-1+place)
 }
 
-// placed returns the calibrated transform of the discrete target of row i at a random place in the probability that the model gives it, as rows
-// of the calibration are placed: it is even where they are alike. Places that are even in the calibrated probability of the target are not, where
-// that is another in some rows of the target than in others.
+// placed returns the calibrated transform of the discrete target of row i at a random place in the probability that the
+// model gives it, as rows of the calibration are placed: it is even where they are alike. Places that are even in the
+// calibrated probability of the target are not, where that is another in some rows of the target than in others.
 func (r *Rows) placed(i int) float64 {
 	rng := credence.Rand(r.scorer.fitted.Recipe.Seed, credence.CalibrationDraws, uint64(r.SourceRow(i))|1<<40)
 	return r.scorer.fitted.Calibration.Probability(r.groupOf(i), r.normalScore(i, rng.Float64()))
@@ -342,11 +346,13 @@ func (r *Rows) calibrated(i int, u, y float64) float64 {
 	return u
 }
 
-// calibratedCRPS is CRPS of the calibrated distribution of a target that the likelihood counts so: of whole numbers the sum, of others
+// calibratedCRPS is CRPS of the calibrated distribution of a target that the likelihood counts so: of whole numbers the
+// sum, of others
 //
 //	2∫ (1{y ≤ Q(p)} − p)(Q(p) − y) dp
 //
-// over quantiles Q (Laio & Tamea 2007) in units of the column, by the midpoint rule after p = t²(3 − 2t), which is dense in the tails.
+// over quantiles Q (Laio & Tamea 2007) in units of the column, by the midpoint rule after p = t²(3 − 2t), which is
+// dense in the tails.
 func (r *Rows) calibratedCRPS(i int, y float64) (score float64) {
 	c, group := r.scorer.fitted.Calibration, r.groupOf(i)
 	if mean, _ := r.dist.Moments(i); mean != mean { // whose tails are the model's
@@ -385,7 +391,8 @@ func (r *Rows) calibratedCRPS(i int, y float64) (score float64) {
 // crpsPoints is how many quantiles a score is taken of, and mostSteps how many whole numbers are added up instead.
 const crpsPoints, mostSteps = 200, 1000
 
-// chance returns the probability of the second of two classes in row i, and the two between which a calibrated one lies.
+// chance returns the probability of the second of two classes in row i, and the two between which a calibrated one
+// lies.
 func (r *Rows) chance(i int) (probability, lower, upper float64) {
 	mean, _ := r.dist.Moments(i)
 	if c := r.scorer.fitted.Calibration; c != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence/posterior"
 )
 
-// TestCalibratedCRPS compares the score with the integral of (P(Y ≤ x) − 1{x ≥ y})², or the sum over whole numbers, of the calibrated distribution
-// function itself, of few scores and of many.
+// TestCalibratedCRPS compares the score with the integral of (P(Y ≤ x) − 1{x ≥ y})², or the sum over whole numbers, of
+// the calibrated distribution function itself, of few scores and of many.
 func TestCalibratedCRPS(t *testing.T) {
 	for name, c := range map[string]struct {
 		likelihood      credence.Likelihood

@@ -59,8 +59,8 @@ func (s *sample) visit(t testing.TB, model *credence.Fitted, o score.Options, do
 	}))
 }
 
-// The ends of an interval are E y plus the SD times an order statistic of (y − E y)/SD of the held-out rows, of the row's group where there are
-// groups; an outlier at 40 SD is one at 40 SD. Mean, SD and density are the model's.
+// The ends of an interval are E y plus the SD times an order statistic of (y − E y)/SD of the held-out rows, of the
+// row's group where there are groups; an outlier at 40 SD is one at 40 SD. Mean, SD and density are the model's.
 func TestCalibrateNormal(t *testing.T) {
 	train, held, test := drawSample(200, 1), drawSample(400, 2), drawSample(50, 3)
 	model := fitted(t, train.source(t), fit.Options{Formula: "y ~ x", Family: "gaussian(variance=1)", Prior: "normal(variance=1)"})
@@ -112,8 +112,8 @@ func TestCalibrateNormal(t *testing.T) {
 	}
 }
 
-// Of every family, 90 % intervals hold 90 % of further rows, counts and grades by their randomised transform, in every group; transforms are even; and
-// draws are as often below a row's target as its transform says.
+// Of every family, 90 % intervals hold 90 % of further rows, counts and grades by their randomised transform, in every
+// group; transforms are even; and draws are as often below a row's target as its transform says.
 func TestCalibrateFamilies(t *testing.T) {
 	const n = 1000
 	train, held, test := drawSample(300, 1), drawSample(n, 2), drawSample(n, 3)
@@ -187,8 +187,8 @@ func TestCalibrateFamilies(t *testing.T) {
 	}
 }
 
-// The transform of counts is a distribution function however far out they are: that of a count begins where that of the one before ends, it goes from 0 to 1, and
-// quantiles and draws are its own.
+// The transform of counts is a distribution function however far out they are: that of a count begins where that of the
+// one before ends, it goes from 0 to 1, and quantiles and draws are its own.
 func TestCalibrateCounts(t *testing.T) {
 	train, held := drawSample(300, 1), drawSample(300, 2)
 	for i := range held.count { // a tenth is far above, and a tenth is 0
@@ -253,7 +253,8 @@ func TestCalibrateCounts(t *testing.T) {
 	}
 }
 
-// Under a model that is true, where classes of two kinds of rows have one probability each, a calibrated probability is their share, between its bounds.
+// Under a model that is true, where classes of two kinds of rows have one probability each, a calibrated probability is
+// their share, between its bounds.
 func TestCalibrateClasses(t *testing.T) {
 	held := drawSample(400, 5)
 	ones, all := map[float64]float64{}, map[float64]float64{}
@@ -335,7 +336,8 @@ func TestCalibrateRefuses(t *testing.T) {
 	}
 }
 
-// A row of weight 2 calibrates as two rows do, in the order statistics and in the isotonic regressions; weights that are not whole are those of rows that count once.
+// A row of weight 2 calibrates as two rows do, in the order statistics and in the isotonic regressions; weights that
+// are not whole are those of rows that count once.
 func TestCalibrateWeights(t *testing.T) {
 	train, held, test := drawSample(200, 1), drawSample(120, 2), drawSample(40, 3)
 	twice := sample{}

@@ -106,12 +106,14 @@ type Comparison struct {
 // Compared is what a comparison says about one model. A figure that is no number, because a target
 // is beyond what a model thinks possible, is absent in JSON.
 type Compared struct {
-	Model    string   `json:"model"`              // path of the file
-	Engine   string   `json:"engine"`             // that made the fit
-	Kind     string   `json:"kind"`               // of its figures: densities, or probabilities of whole numbers and classes
+	Model  string `json:"model"`  // path of the file
+	Engine string `json:"engine"` // that made the fit
+	// of its figures: densities, or probabilities of whole numbers and classes
+	Kind     string   `json:"kind"`
 	Evidence *float64 `json:"evidence,omitempty"` // log evidence, where it is comparable
 	ELBO     *float64 `json:"elbo,omitempty"`     // lower bound of it
-	// EvidenceGap is an estimate of the evidence less the ELBO, which differ by that at least where EvidenceGapLeast is true.
+	// EvidenceGap is an estimate of the evidence less the ELBO, which differ by that at least where EvidenceGapLeast is
+	// true.
 	EvidenceGap      *float64 `json:"evidence_gap,omitempty"`
 	EvidenceGapLeast bool     `json:"evidence_gap_least,omitempty"`
 	// EvidenceEstimate and EvidenceBound are those of engines that give no other evidence.
@@ -119,7 +121,8 @@ type Compared struct {
 	EvidenceBound    *float64     `json:"evidence_bound,omitempty"`
 	NLPD             metric.Score `json:"nlpd,omitzero"` // mean of −log p(y|data)
 	RMSE             metric.Score `json:"rmse,omitzero"` // of the predictive means
-	CRPS             metric.Score `json:"crps,omitzero"` // mean continuous ranked probability score, of at most about 10,000 evenly spread rows
+	// mean continuous ranked probability score, of at most about 10,000 evenly spread rows
+	CRPS metric.Score `json:"crps,omitzero"`
 	// Gain is the mean log density per row less that of the first model of its kind, GainError its
 	// standard error over rows.
 	Gain      metric.Score `json:"gain,omitzero"`
@@ -135,16 +138,16 @@ type Compared struct {
 	LOOGainError metric.Score        `json:"loo_gain_error,omitzero"`
 }
 
-// The kinds of figures that models give of a target, which are not ranked beside each other: a density of 3 says nothing
-// of whether 0.2 is a good probability.
+// The kinds of figures that models give of a target, which are not ranked beside each other: a density of 3 says
+// nothing of whether 0.2 is a good probability.
 const (
 	Densities     = "densities"
 	Probabilities = "probabilities"
 )
 
-// Compare sets models beside the first of them of their kind, densities or probabilities, by their scores of the same rows. It refuses scores of
-// other rows or targets, and warns of what cannot be read from them. Targets that are transforms of one
-// column are compared in the units of the column, evidence with its Jacobian.
+// Compare sets models beside the first of them of their kind, densities or probabilities, by their scores of the same
+// rows. It refuses scores of other rows or targets, and warns of what cannot be read from them. Targets that are
+// transforms of one column are compared in the units of the column, evidence with its Jacobian.
 func Compare(models ...*Scores) (*Comparison, error) {
 	if len(models) == 0 || slices.Contains(models, nil) {
 		return nil, errors.New("there are no scores to compare, or some are nil: make them by NewScores")
@@ -162,7 +165,8 @@ func Compare(models ...*Scores) (*Comparison, error) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("the models predict different transforms of %s: every figure is of %s itself, evidence with its Jacobian", first.column(), first.column()))
 	}
 	out.Rows = len(first.weight)
-	leaders := map[string]*Scores{} // the first of each kind, and the first with evidence that the others are set beside
+	// the first of each kind, and the first with evidence that the others are set beside
+	leaders := map[string]*Scores{}
 	known := map[string]*Scores{}
 	for _, s := range slices.Backward(models) {
 		leaders[s.kind()] = s

@@ -86,8 +86,8 @@ func (s *gradedSet) fit(t *testing.T) *credence.Fitted {
 	return fitted(t, must.Value(rows.Source())(t), fit.Options{Formula: "y ~ " + strings.Join(names, " + "), Family: "ordinal", Threads: 1})
 }
 
-// TestCutpointsAreHeld: 90 % intervals of cutpoints hold the truth .86 to .94 of the time where it comes from the priors, and
-// at least .84 where it is fixed.
+// TestCutpointsAreHeld: 90 % intervals of cutpoints hold the truth .86 to .94 of the time where it comes from the
+// priors, and at least .84 where it is fixed.
 func TestCutpointsAreHeld(t *testing.T) {
 	sets, sizes := 10, []int{20, 100}
 	if study.Calibration() {

@@ -31,8 +31,8 @@ func main() {
 }
 `
 
-// A program that only scores holds no engine, no reader of files and no decompressor, no linear algebra beside the kernel, and stays
-// below 6.2 MB: every kind of posterior, term and family that a model file may hold is linked.
+// A program that only scores holds no engine, no reader of files and no decompressor, no linear algebra beside the
+// kernel, and stays below 6.2 MB: every kind of posterior, term and family that a model file may hold is linked.
 func TestScoringIsSmall(t *testing.T) {
 	deps := must.Value(exec.Command("go", "list", "-deps", "github.com/credence-ml/credence/score", "github.com/credence-ml/credence/modelfile").Output())(t)
 	for _, path := range strings.Fields(string(deps)) {

@@ -16,11 +16,13 @@ import (
 
 // Draws are draws from the posterior of a model: of all weights together, with the parameters of the family.
 type Draws struct {
-	Members []DrawnMember // those of the fit that have a share; the first has all draws where weights and parameters are drawn together
-	Count   int           // draws of all members
+	// those of the fit that have a share; the first has all draws where weights and parameters are drawn together
+	Members []DrawnMember
+	Count   int // draws of all members
 	scorer  *Scorer
 	seed    uint64
-	order   []int // places of the draws of one member after another: mixed, so that every part of a table is as good as another
+	// places of the draws of one member after another: mixed, so that every part of a table is as good as another
+	order []int
 }
 
 // DrawnMember has the draws that fall to a member of a fit, whose number goes by its share.
@@ -37,9 +39,9 @@ func (m *DrawnMember) Count() int { return len(m.Likelihoods) }
 // mostDrawn is the largest number of numbers that are held of all draws: half a gigabyte.
 const mostDrawn = 1 << 26
 
-// Draw draws from the posterior count times, or less often where the posterior is fewer draws of a sampler, of which none is taken
-// twice. Draws are independent but for those of a sampler, and are the same for the same seed. A draw costs d² operations for d weights
-// that depend on each other, and all together up to d³/3.
+// Draw draws from the posterior count times, or less often where the posterior is fewer draws of a sampler, of which
+// none is taken twice. Draws are independent but for those of a sampler, and are the same for the same seed. A draw
+// costs d² operations for d weights that depend on each other, and all together up to d³/3.
 func (s *Scorer) Draw(count int, seed uint64) (*Draws, error) {
 	if s == nil || count < 1 {
 		return nil, errors.New("there is no scorer, or less than one draw: make the scorer by score.New")
@@ -89,8 +91,8 @@ func (s *Scorer) Draw(count int, seed uint64) (*Draws, error) {
 	return out, nil
 }
 
-// draw draws the weights and the parameters of the family n times. Where the fit knows the joint posterior of both, weights are those
-// of all members, which differ by the parameters.
+// draw draws the weights and the parameters of the family n times. Where the fit knows the joint posterior of both,
+// weights are those of all members, which differ by the parameters.
 func (m *DrawnMember) draw(ws *credence.Workspace, fitted *credence.Fitted, joint bool, n int, seed uint64) error {
 	d, l, place := m.Posterior.Weights(), m.Model.Likelihood, uint64(m.place)
 	q := m.Posterior
@@ -188,10 +190,10 @@ func (p pooled) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *crede
 	}
 }
 
-// Parameters returns the draws of the weights in the units of the data's own columns, as [Terms] tells them, and of the learned
-// parameters of the family: Count × names, row-major. A weight is named by its column or level, and with its block before it where
-// others have that name. Weights that mean something else in each member of the fit, as those of random features drawn afresh, are left
-// out, and their blocks named.
+// Parameters returns the draws of the weights in the units of the data's own columns, as [Terms] tells them, and of the
+// learned parameters of the family: Count × names, row-major. A weight is named by its column or level, and with its
+// block before it where others have that name. Weights that mean something else in each member of the fit, as those of
+// random features drawn afresh, are left out, and their blocks named.
 func (d *Draws) Parameters() (names []string, _ []float64, left []string, err error) {
 	fitted := d.scorer.fitted
 	own, err := ownUnits(fitted.Members[0].Model.Features, nil)
@@ -272,8 +274,8 @@ func (d *Draws) Parameters() (names []string, _ []float64, left []string, err er
 	return names, values, left, nil
 }
 
-// Latent returns f of the rows under every draw, rows × Count, row-major. A level that training did not have has a weight of its prior, which is drawn
-// afresh in every row.
+// Latent returns f of the rows under every draw, rows × Count, row-major. A level that training did not have has a
+// weight of its prior, which is drawn afresh in every row.
 func (d *Draws) Latent(rows *Rows) []float64 {
 	n, at := rows.Len(), d.order
 	out, part := make([]float64, n*d.Count), make([]float64, n*d.Count)
@@ -301,8 +303,8 @@ func (d *Draws) Latent(rows *Rows) []float64 {
 	return out
 }
 
-// Rows returns f, E[y|f] and a draw of y of the rows under every draw, each rows × Count, row-major, in the target's own values.
-// What a row lacks is NaN.
+// Rows returns f, E[y|f] and a draw of y of the rows under every draw, each rows × Count, row-major, in the target's
+// own values. What a row lacks is NaN.
 func (d *Draws) Rows(rows *Rows) (f, mean, y []float64, err error) {
 	f = d.Latent(rows)
 	mean, y = make([]float64, len(f)), make([]float64, len(f))

@@ -40,8 +40,9 @@ func column(values []float64, width, j int) (out []float64) {
 	return out
 }
 
-// Draws have the means and SDs that weights are told with; they add up to f of every row, whose mean and variance are those of predictions,
-// as are those of E y and of y; and the interval of E y leaves out as many of them as it says. So for every kind of posterior.
+// Draws have the means and SDs that weights are told with; they add up to f of every row, whose mean and variance are
+// those of predictions, as are those of E y and of y; and the interval of E y leaves out as many of them as it says. So
+// for every kind of posterior.
 func TestDraws(t *testing.T) {
 	const n = 4000
 	c := newCells(60)
@@ -253,7 +254,8 @@ func TestDrawsRefuse(t *testing.T) {
 	}
 }
 
-// A level that training did not have varies as its prior says, in every row by itself, and rows that lack a value have no draws.
+// A level that training did not have varies as its prior says, in every row by itself, and rows that lack a value have
+// no draws.
 func TestDrawsOfUnseenLevels(t *testing.T) {
 	const n = 20_000
 	c := newCells(60)

@@ -89,7 +89,8 @@ func (m *mean) value() float64 { return m.sum / m.weight }
 // rowFigures are what measures take of a row.
 type rowFigures struct {
 	y, mean, logDensity, crps, slope, below, upTo, chance, unit, weight float64
-	bounds                                                              []float64 // of each of the levels, and the median
+	// of each of the levels, and the median
+	bounds []float64
 }
 
 // Add takes a row.
@@ -153,11 +154,12 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	return e
 }
 
-// mostScored is about how many rows the CRPS is taken of, where it has no closed form: integrals of rows with many parts take milliseconds.
+// mostScored is about how many rows the CRPS is taken of, where it has no closed form: integrals of rows with many
+// parts take milliseconds.
 const mostScored = 10_000
 
-// Expect says how many rows are to come, of which the CRPS is taken of about 10,000 evenly spread ones, where they are more and it has no
-// closed form.
+// Expect says how many rows are to come, of which the CRPS is taken of about 10,000 evenly spread ones, where they are
+// more and it has no closed form.
 func (e *Evaluation) Expect(rows int) {
 	if !e.closed {
 		e.every = everyOf(rows)
@@ -251,7 +253,8 @@ func (e *Evaluation) measure(f *rowFigures, rows *Rows, i int, tails []float64) 
 		if rows.batch.Trials != nil {
 			trials = rows.batch.Trials[i]
 		}
-		f.unit = math.Inf(1) // of a mean beyond all numbers, and of a target that the family cannot have, as a count below 0
+		// of a mean beyond all numbers, and of a target that the family cannot have, as a count below 0
+		f.unit = math.Inf(1)
 		if f.mean == f.mean && !math.IsInf(f.logDensity, -1) {
 			f.unit = e.unitDeviance(y, trials, f.mean)
 		}

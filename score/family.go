@@ -42,14 +42,16 @@ func learnedParameters(l credence.Likelihood) (count int) {
 	return count
 }
 
-// axis is the distribution of z along an axis of a posterior of parameters: its share at points of an even grid, and its moments.
+// axis is the distribution of z along an axis of a posterior of parameters: its share at points of an even grid, and
+// its moments.
 type axis struct {
 	share    []float64
 	mean, sd float64
 	logTotal float64 // the logarithm of the integral of what the density is proportional to
 }
 
-// The grid has axisPoints points, of spacing axisStep about 0: sums over it are exact to rounding for densities as smooth as these.
+// The grid has axisPoints points, of spacing axisStep about 0: sums over it are exact to rounding for densities as
+// smooth as these.
 const (
 	axisPoints = 161
 	axisStep   = 0.1
@@ -93,8 +95,8 @@ func (a *axis) quantiles(count int) []float64 {
 	return list
 }
 
-// cutpoints are those of an ordinal model at the mean of what they are learned as, and what a standard deviation along each axis moves
-// them by, K×p: the delta method.
+// cutpoints are those of an ordinal model at the mean of what they are learned as, and what a standard deviation along
+// each axis moves them by, K×p: the delta method.
 func uncertainCutpoints(f *credence.FamilyPosterior, l credence.Likelihood, axes []axis) (cutpoints, along []float64, err error) {
 	p := len(axes)
 	mean := slices.Clone(f.Mode)

@@ -16,8 +16,8 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
-// threeGrades is a model of the weights w₀ … w₃ of an intercept, x about 10 in units of 2 and two levels, and of two cutpoints, along
-// three axes.
+// threeGrades is a model of the weights w₀ … w₃ of an intercept, x about 10 in units of 2 and two levels, and of two
+// cutpoints, along three axes.
 func threeGrades(t *testing.T) *credence.Fitted {
 	t.Helper()
 	q := &posterior.Diagonal{Mean: []float64{1, 2, 0.5, 0}, Variance: []float64{1, 0.16, 4, 4}}
@@ -30,8 +30,9 @@ func threeGrades(t *testing.T) *credence.Fitted {
 	return model
 }
 
-// The variance of a cutpoint at the origin of the data is that of the family's, by the slopes of the two in the axes, of the intercept,
-// and twice what they have in common; under gains an axis has the mean and the variance of its density.
+// The variance of a cutpoint at the origin of the data is that of the family's, by the slopes of the two in the axes,
+// of the intercept, and twice what they have in common; under gains an axis has the mean and the variance of its
+// density.
 func TestCutpointsByTheDeltaMethod(t *testing.T) {
 	model := threeGrades(t)
 	f := model.Family
@@ -52,7 +53,8 @@ func TestCutpointsByTheDeltaMethod(t *testing.T) {
 			}
 			all := terms(t, model, options)
 			for k := range 2 {
-				cutpoint := func(axis int, z float64) float64 { // of the family, at a point of one axis and the means of the others
+				// of the family, at a point of one axis and the means of the others
+				cutpoint := func(axis int, z float64) float64 {
 					x := slices.Clone(f.Mode)
 					for i := range x {
 						for a := range 3 {
@@ -93,7 +95,8 @@ func TestIntervalsOfCutpointsAscend(t *testing.T) {
 	}
 }
 
-// Learned cutpoints of a fit that does not know their spread, as that of an old file, have no interval, and stated ones that of the intercept.
+// Learned cutpoints of a fit that does not know their spread, as that of an old file, have no interval, and stated ones
+// that of the intercept.
 func TestCutpointsOfUnknownSpread(t *testing.T) {
 	model := threeGrades(t)
 	model.Family = nil
@@ -116,8 +119,8 @@ func TestCutpointsOfUnknownSpread(t *testing.T) {
 	}
 }
 
-// TestCutpointsAgainstMaximumLikelihood: of many rows the standard deviations of cutpoints are the standard errors of maximum
-// likelihood, from the observed information, to 3 %.
+// TestCutpointsAgainstMaximumLikelihood: of many rows the standard deviations of cutpoints are the standard errors of
+// maximum likelihood, from the observed information, to 3 %.
 func TestCutpointsAgainstMaximumLikelihood(t *testing.T) {
 	for _, cutpoints := range [][]float64{{-1, 1}, {-2, -0.5, 0.5, 2}} {
 		rng := rand.New(rand.NewPCG(4, uint64(len(cutpoints))))

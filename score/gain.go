@@ -8,8 +8,8 @@ import (
 	"github.com/credence-ml/credence/metric"
 )
 
-// LeftOut says that the rows, all of them known by now, were scored by fits that did not know them, and which were left out together: standard
-// errors are over groups of the rows of the table, or over rows where groupOf is nil.
+// LeftOut says that the rows, all of them known by now, were scored by fits that did not know them, and which were left
+// out together: standard errors are over groups of the rows of the table, or over rows where groupOf is nil.
 func (s *Scores) LeftOut(groupOf func(row int) int) {
 	if s.refits, s.group = true, nil; groupOf != nil {
 		for _, row := range s.rows {
@@ -24,14 +24,15 @@ func (s *Scores) NLPD() (mean, standardError metric.Score) {
 	return -mean, standardError
 }
 
-// Gain returns the weighted mean over rows of the differences of log densities from those of a first model, and its standard error; without
-// rows of a weight above 0 both are no number.
+// Gain returns the weighted mean over rows of the differences of log densities from those of a first model, and its
+// standard error; without rows of a weight above 0 both are no number.
 func Gain(logDensity, first, weights []float64) (mean, standardError metric.Score) {
 	return gain(logDensity, first, weights, nil)
 }
 
-// gain is Gain, whose standard error is over groups of rows where they are not nil: the sums of G groups count as the independent ones, of
-// which one mean is estimated (CR1 of Cameron & Miller 2015). A row of weight w is w rows by themselves.
+// gain is Gain, whose standard error is over groups of rows where they are not nil: the sums of G groups count as the
+// independent ones, of which one mean is estimated (CR1 of Cameron & Miller 2015). A row of weight w is w rows by
+// themselves.
 func gain(logDensity, first, weights []float64, groups []int) (mean, standardError metric.Score) {
 	sum, total, variance := 0.0, 0.0, 0.0
 	for i, weight := range weights {

@@ -18,20 +18,21 @@ import (
 // Groups says what the terms of groups of a model came to, such as (1 | g): the first member's.
 type Groups struct {
 	Groups []Group `json:"groups,omitempty"`
-	// R2Marginal and R2Conditional are the shares of the variance of the target on the latent scale, that of its noise there included,
-	// which what does not vary by group explains, and that with the effects of groups (Nakagawa & Schielzeth 2013,
-	// Nakagawa, Johnson & Schielzeth 2017); absent where the family has no variance there.
+	// R2Marginal and R2Conditional are the shares of the variance of the target on the latent scale, that of its noise
+	// there included, which what does not vary by group explains, and that with the effects of groups (Nakagawa &
+	// Schielzeth 2013, Nakagawa, Johnson & Schielzeth 2017); absent where the family has no variance there.
 	R2Marginal    metric.Score `json:"r2_marginal,omitzero"`
 	R2Conditional metric.Score `json:"r2_conditional,omitzero"`
 }
 
 // Group is a term of groups.
 type Group struct {
-	Term   string      `json:"term"`   // as a formula writes it
-	Levels int         `json:"levels"` // groups of training
-	Rows   int         `json:"rows"`   // of training
-	Unseen string      `json:"unseen"` // what becomes of rows of other groups: "prior", drawn from the law of the groups, or "error"
-	SD     []Deviation `json:"sd"`     // of the effects of each column that varies by group
+	Term   string `json:"term"`   // as a formula writes it
+	Levels int    `json:"levels"` // groups of training
+	Rows   int    `json:"rows"`   // of training
+	// what becomes of rows of other groups: "prior", drawn from the law of the groups, or "error"
+	Unseen string      `json:"unseen"`
+	SD     []Deviation `json:"sd"` // of the effects of each column that varies by group
 	// Correlations are those of the effects of every two columns, by the rows of the lower triangle.
 	Correlations []Deviation `json:"cor,omitempty"`
 	// ICC is the share of the variance within equal fixed effects that the term has, on the latent scale: absent as
@@ -39,7 +40,8 @@ type Group struct {
 	ICC metric.Score `json:"icc,omitzero"`
 }
 
-// Deviation is a standard deviation of effects over groups, of f for a unit of the column, or a correlation of two. Ends are absent where it is not known how uncertain it is.
+// Deviation is a standard deviation of effects over groups, of f for a unit of the column, or a correlation of two.
+// Ends are absent where it is not known how uncertain it is.
 type Deviation struct {
 	Name  string       `json:"name"` // the column, "(intercept)" for effects themselves, or both: "(intercept), x"
 	Mean  float64      `json:"mean"`
@@ -47,8 +49,8 @@ type Deviation struct {
 	Upper metric.Score `json:"upper,omitzero"` // end of the interval
 }
 
-// GroupsOf tells about the terms of groups of a model, with intervals of a probability; 0 means 0.9. A model without such terms
-// has none.
+// GroupsOf tells about the terms of groups of a model, with intervals of a probability; 0 means 0.9. A model without
+// such terms has none.
 func GroupsOf(fitted *credence.Fitted, interval float64) (all Groups) {
 	model := &fitted.Members[0].Model
 	set, ok := model.Features.(*feature.Set)
@@ -100,8 +102,8 @@ func GroupsOf(fitted *credence.Fitted, interval float64) (all Groups) {
 	return all
 }
 
-// Residual is the standard deviation of the noise of a family whose f has the unit of the target, with its interval: the last row of the table
-// that R's VarCorr prints. ok is false of other families.
+// Residual is the standard deviation of the noise of a family whose f has the unit of the target, with its interval:
+// the last row of the table that R's VarCorr prints. ok is false of other families.
 func Residual(fitted *credence.Fitted, interval float64) (d Deviation, ok bool) {
 	if _, ok = fitted.Members[0].Model.Likelihood.(likelihood.Gaussian); !ok {
 		return d, false
@@ -111,8 +113,8 @@ func Residual(fitted *credence.Fitted, interval float64) (d Deviation, ok bool) 
 	return d, true
 }
 
-// deviation is the root of a variance that a report has, with the quantiles of a tail: by its law where the report has that, and else its
-// logarithm is normal.
+// deviation is the root of a variance that a report has, with the quantiles of a tail: by its law where the report has
+// that, and else its logarithm is normal.
 func deviation(r *credence.Report, name string, tail float64) Deviation {
 	value, _ := find(r.Hyper, name)
 	none := metric.Score(math.NaN())
@@ -204,8 +206,8 @@ func cubic(values []float64, k int, x float64) float64 {
 // canonical is the name of a term without spaces.
 func canonical(term string) string { return strings.ReplaceAll(term, " ", "") }
 
-// keepGroups returns the model with the effects of all groups at 0 but those of terms that are named, by the term or by its
-// groups: "(1 | school)" or "school". The name none alone names no term.
+// keepGroups returns the model with the effects of all groups at 0 but those of terms that are named, by the term or by
+// its groups: "(1 | school)" or "school". The name none alone names no term.
 func keepGroups(fitted *credence.Fitted, names []string) (*credence.Fitted, error) {
 	var terms, keys []string
 	set, ok := fitted.Members[0].Model.Features.(*feature.Set)

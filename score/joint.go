@@ -15,28 +15,29 @@ import (
 // jointDraws is the number of draws of f of a row and of the parameters of its family together.
 const jointDraws = 4000
 
-// joint is what the rows of a model have in common of draws from the posterior of f of a row and of the learned parameters θ of the
-// family, along the axes z of a [credence.FamilyPosterior] and with u standard normal:
+// joint is what the rows of a model have in common of draws from the posterior of f of a row and of the learned
+// parameters θ of the family, along the axes z of a [credence.FamilyPosterior] and with u standard normal:
 //
 //	f = E f + slopesᵀ(z − E z) + √(v e^{widthsᵀ(z − E z)}/c) u      θ = Mode + Root z
 //
 // with v what the slopes leave of the variance of f, and c a constant. Every one of z and u is spread evenly over its
-// distribution (a Latin hypercube). Without the widths f would be as uncertain where a scale is small as where it is large, and rows would be
-// told up to .03 nat too badly at 25 rows.
+// distribution (a Latin hypercube). Without the widths f would be as uncertain where a scale is small as where it is
+// large, and rows would be told up to .03 nat too badly at 25 rows.
 type joint struct {
 	*FamilyDraws
 	unit []float64 // of each draw, u times the root: of mean square 1
 }
 
-// FamilyDraws are draws of the learned parameters of a family, evenly spread over their distribution (a Latin hypercube) along the
-// axes z of a [credence.FamilyPosterior].
+// FamilyDraws are draws of the learned parameters of a family, evenly spread over their distribution (a Latin
+// hypercube) along the axes z of a [credence.FamilyPosterior].
 type FamilyDraws struct {
 	Likelihoods []credence.Likelihood // of each draw
 	Moved       [][]float64           // z − E z on each axis, of each draw
 	SD          []float64             // of z on each axis
 }
 
-// DrawFamily draws from the posterior of a fit that knows that of the parameters of its family; other sets of draws are independent.
+// DrawFamily draws from the posterior of a fit that knows that of the parameters of its family; other sets of draws are
+// independent.
 func DrawFamily(fitted *credence.Fitted, count int, set uint64) (*FamilyDraws, error) {
 	if fitted == nil || fitted.Family == nil {
 		return nil, errors.New("the fit does not know how uncertain the parameters of its family are")
@@ -103,8 +104,8 @@ func normalQuantiles(count int) []float64 {
 // leastShare is the share of the variance of f that is left at known parameters of the family at the least.
 const leastShare = 0.1
 
-// leaveJoint returns what the other rows tell of row i, of weight copies of the row, by the importance weights 1/p(y|f, θ)^weight; slopes
-// are those of f of the row along the axes.
+// leaveJoint returns what the other rows tell of row i, of weight copies of the row, by the importance weights 1/p(y|f,
+// θ)^weight; slopes are those of f of the row along the axes.
 func (l *Leaver) leaveJoint(rows *Rows, i int, weight float64, slopes []float64) left {
 	j := l.joint
 	mean, variance := rows.dist.Latent(i)
@@ -130,12 +131,12 @@ func (l *Leaver) leaveJoint(rows *Rows, i int, weight float64, slopes []float64)
 	return l.without(logs, f, y, weight, func(s int) credence.Likelihood { return rows.batch.LikelihoodOf(j.Likelihoods[s], i) })
 }
 
-// pitDraws is the number of draws that the distribution function of a row given the others is an average over: it costs more than the
-// density does.
+// pitDraws is the number of draws that the distribution function of a row given the others is an average over: it costs
+// more than the density does.
 const pitDraws = 500
 
-// without returns what the other rows tell of a row from its log densities under draws of f from the posterior of all rows, of which weight
-// are copies of it.
+// without returns what the other rows tell of a row from its log densities under draws of f from the posterior of all
+// rows, of which weight are copies of it.
 func (l *Leaver) without(logs, f []float64, y, weight float64, family func(s int) credence.Likelihood) (out left) {
 	ratios := make([]float64, len(logs))
 	for s, v := range logs {

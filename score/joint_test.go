@@ -32,8 +32,9 @@ func constantRows(t *testing.T, n int, weights []float64) (y []float64, rows cre
 	return y, must.Value(of.Source())(t)
 }
 
-// TestLeaveOneOutIsAQuadrature: of one weight and one parameter, a scale, the density of each row given the others is that of a dense
-// quadrature over their posterior, which knows nothing of normal distributions: to .01 nat in the mean, .03 for a row.
+// TestLeaveOneOutIsAQuadrature: of one weight and one parameter, a scale, the density of each row given the others is
+// that of a dense quadrature over their posterior, which knows nothing of normal distributions: to .01 nat in the mean,
+// .03 for a row.
 func TestLeaveOneOutIsAQuadrature(t *testing.T) {
 	y, rows := constantRows(t, 30, nil)
 	model := fitted(t, rows, fit.Options{Formula: "y ~ 1", Family: "studentt(df=4)"})
@@ -77,8 +78,8 @@ func TestLeaveOneOutIsAQuadrature(t *testing.T) {
 	}
 }
 
-// TestJointDraws: draws of f and of a scale are those of their stated posterior, skew and with a variance of f that goes with the scale:
-// what they say of a row of weight w given the others is E p^(1−w)/E p^(−w) by quadrature.
+// TestJointDraws: draws of f and of a scale are those of their stated posterior, skew and with a variance of f that
+// goes with the scale: what they say of a row of weight w given the others is E p^(1−w)/E p^(−w) by quadrature.
 func TestJointDraws(t *testing.T) {
 	weights := make([]float64, 30)
 	for i := range weights {
@@ -128,8 +129,8 @@ func TestJointDraws(t *testing.T) {
 	}
 }
 
-// What cannot be left out is said: more weights than rows without their correlations, a point, and parameters whose spread is not known
-// beside few rows.
+// What cannot be left out is said: more weights than rows without their correlations, a point, and parameters whose
+// spread is not known beside few rows.
 func TestLeaveOneOutIsNotMade(t *testing.T) {
 	s := newCells(30)
 	source := s.source(t)

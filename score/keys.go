@@ -120,8 +120,8 @@ func (k *Keys) Target() string { return k.plan.Target.Column }
 // Reading says how the texts of training became values.
 func (k *Keys) Reading() credence.Reading { return k.plan.Reading }
 
-// Types returns the kinds that columns of a table are to be read as, those that are stated or else of training, and whether any is another than the
-// table has.
+// Types returns the kinds that columns of a table are to be read as, those that are stated or else of training, and
+// whether any is another than the table has.
 func (k *Keys) Types(schema *credence.Schema, stated map[string]credence.Kind) (types map[string]credence.Kind, other bool) {
 	types = map[string]credence.Kind{}
 	for i := range k.plan.Inputs {

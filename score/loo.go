@@ -21,8 +21,8 @@ import (
 // row's own factor away, and that of the noise variance from its posterior, an inverse gamma with the
 // predictive degrees of freedom: a closed form, exact where the prior variances are held. For any other
 // the mean of the row's likelihood over draws of f and of the learned parameters θ of the family, together, has the
-// weights 1/p(y|f, θ)^w, whose tail is smoothed (Vehtari, Gelman & Gabry 2017); the draws are evenly spread. Parts k of a
-// mixture, the members of a fit among them, have the weights P(k) / p_k(y_i|others).
+// weights 1/p(y|f, θ)^w, whose tail is smoothed (Vehtari, Gelman & Gabry 2017); the draws are evenly spread. Parts k of
+// a mixture, the members of a fit among them, have the weights P(k) / p_k(y_i|others).
 func LeaveOneOut(ctx context.Context, scorer *Scorer, training credence.Source) (*metric.LeaveOneOut, error) {
 	table, err := scorer.Table(training, RequireTargets)
 	if err != nil {
@@ -52,8 +52,8 @@ type Leaver struct {
 // KeepPIT asks for [Leaver.PIT] of the rows to come, which takes a while longer, and for [Leaver.ParetoK].
 func (l *Leaver) KeepPIT() { l.pit = true }
 
-// PIT returns the probabilities below the target of row i and up to it given the other rows, which are the same for a continuous
-// target; NaN where rows cannot be left out.
+// PIT returns the probabilities below the target of row i and up to it given the other rows, which are the same for a
+// continuous target; NaN where rows cannot be left out.
 func (l *Leaver) PIT(i int) (below, upTo float64) { return l.below[i], l.upTo[i] }
 
 // ParetoK returns the Pareto-k̂ of row i, 0 where it is left out in closed form.
@@ -62,8 +62,8 @@ func (l *Leaver) ParetoK(i int) float64 { return l.k[i] }
 // NotMade says why rows cannot be left out; "" where they can.
 func (l *Leaver) NotMade() string { return l.out.NotMade }
 
-// GoodK is the Pareto-k̂ up to which a row can be left out by so many draws as were taken: min(1 − 1/log₁₀ S, 0.7) for S of them
-// (Vehtari and others 2024).
+// GoodK is the Pareto-k̂ up to which a row can be left out by so many draws as were taken: min(1 − 1/log₁₀ S, 0.7) for
+// S of them (Vehtari and others 2024).
 func (l *Leaver) GoodK() float64 {
 	return math.Min(1-1/math.Log10(float64(max(l.draws, 20))), diagnose.LimitK)
 }
@@ -78,8 +78,8 @@ func NewLeaver(fitted *credence.Fitted) *Leaver {
 	return l
 }
 
-// mostHeld is how many nats a row may be told too well for parameters of a family that stay where all rows have them: about one for
-// each parameter in all.
+// mostHeld is how many nats a row may be told too well for parameters of a family that stay where all rows have them:
+// about one for each parameter in all.
 const mostHeld = 0.01
 
 // notMade says why rows cannot be left out of a fit; "" where they can.
@@ -230,9 +230,10 @@ func (l *Leaver) leave(rows *Rows, i int) left {
 // drawsOf is the number of draws of f of a row in each of its parts.
 func drawsOf(parts int) int { return max(200, 1000/parts) }
 
-// leaveGaussian is the closed form: it returns the family, and the mean and the variance of f, given the other rows. With leverage h, the
-// variance of f over that of the mean of the w copies of y, the others predict y with the residual r/(1−h) about a variance h/(1−h) of f,
-// in units of that mean's; and with ν degrees of freedom the posterior sum of squares νs² is without r²/(1−h).
+// leaveGaussian is the closed form: it returns the family, and the mean and the variance of f, given the other rows.
+// With leverage h, the variance of f over that of the mean of the w copies of y, the others predict y with the residual
+// r/(1−h) about a variance h/(1−h) of f, in units of that mean's; and with ν degrees of freedom the posterior sum of
+// squares νs² is without r²/(1−h).
 func leaveGaussian(g likelihood.Gaussian, y, weight, mean, variance float64) (_ likelihood.Gaussian, centre, left float64) {
 	noise, df := g.Variance(mean), g.PredictiveDF
 	h, gap := variance*weight/noise, y-mean

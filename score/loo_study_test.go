@@ -31,8 +31,9 @@ func setOf(t *testing.T, x, z, y []float64, without int) credence.Source {
 	return must.Value(table.New().Numbers("x", less(x)).Numbers("z", less(z)).Numbers("y", less(y)).Source())(t)
 }
 
-// TestLeaveOneOutIsRefittingWithParameters: with learned parameters of the family, the mean density of rows given all others is that
-// of fits without each row, to .01 nat a row in the mean over sets, unless the set is marked, which one in five at most is.
+// TestLeaveOneOutIsRefittingWithParameters: with learned parameters of the family, the mean density of rows given all
+// others is that of fits without each row, to .01 nat a row in the mean over sets, unless the set is marked, which one
+// in five at most is.
 func TestLeaveOneOutIsRefittingWithParameters(t *testing.T) {
 	study.OnlyCalibration(t)
 	for _, c := range []struct {

@@ -12,9 +12,10 @@ import (
 // meanDraws is the number of draws that an interval of the mean is read from where cutpoints are drawn.
 const meanDraws = 4000
 
-// MeanIntervals returns the ends of the central interval of E[y|f] of every row, where that of [Rows.Predict] is of y: NaN where a row lacks
-// a value, or E y does not exist. It is that of the predictive mixture; of a posterior in draws that of all its draws, and of uncertain cutpoints
-// that of 4,000 draws of them and the weights, whose ends have a Monte Carlo error of .03 standard deviations.
+// MeanIntervals returns the ends of the central interval of E[y|f] of every row, where that of [Rows.Predict] is of y:
+// NaN where a row lacks a value, or E y does not exist. It is that of the predictive mixture; of a posterior in draws
+// that of all its draws, and of uncertain cutpoints that of 4,000 draws of them and the weights, whose ends have a
+// Monte Carlo error of .03 standard deviations.
 func (r *Rows) MeanIntervals() (lower, upper []float64, err error) {
 	s, n := r.scorer, r.Len()
 	tail := (1 - s.options.Interval) / 2

@@ -131,8 +131,8 @@ func ownExponents(t *linop.CSR) []int {
 // ownRows is how many sums of weights are taken at a time.
 const ownRows = 256
 
-// memberMoments stores the means and variances of the sums T w of a member's weights. Sums of one weight come from its marginal. The others are latent values of
-// rows that T makes.
+// memberMoments stores the means and variances of the sums T w of a member's weights. Sums of one weight come from its
+// marginal. The others are latent values of rows that T makes.
 func memberMoments(member *credence.Member, t *linop.CSR, mean, variance []float64) {
 	features := member.Model.Features
 	d := features.Weights()

@@ -150,8 +150,8 @@ func raced() bool {
 	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// TestBoundOfManyGoroutines: eight goroutines that score on one bound scorer get, of every kind of posterior, the bits that
-// one gets alone.
+// TestBoundOfManyGoroutines: eight goroutines that score on one bound scorer get, of every kind of posterior, the bits
+// that one gets alone.
 func TestBoundOfManyGoroutines(t *testing.T) {
 	all := houses(60)
 	models := map[string]*credence.Fitted{"sep": learned(t, all)}

@@ -76,8 +76,8 @@ func (r *Rows) score() error {
 	return nil
 }
 
-// mostMoment is the largest mean and variance that are told: that of exp(f) is e^(E f + Var f/2), beyond all numbers where f is
-// known so little as to have a variance of 1,400, and says nothing of y long before.
+// mostMoment is the largest mean and variance that are told: that of exp(f) is e^(E f + Var f/2), beyond all numbers
+// where f is known so little as to have a variance of 1,400, and says nothing of y long before.
 const mostMoment = 1e300
 
 // ordinaryLatent is what |E f| + 2 Var f is at most where no moment of y can be beyond all numbers: those of exp(f) are
@@ -168,7 +168,8 @@ func (r *Rows) own(y float64) float64 {
 // Latent returns the mean and the variance of f for row i.
 func (r *Rows) Latent(i int) (mean, variance float64) { return r.dist.Latent(i) }
 
-// Moments returns E y and Var y of row i: NaN for what does not exist or is beyond 10³⁰⁰, as of a count whose f is hardly known.
+// Moments returns E y and Var y of row i: NaN for what does not exist or is beyond 10³⁰⁰, as of a count whose f is
+// hardly known.
 func (r *Rows) Moments(i int) (mean, variance float64) {
 	mean, variance = r.moments(i)
 	if !(math.Abs(mean) <= mostMoment) {
@@ -264,9 +265,10 @@ func (r *Rows) LogDensity(i int, y float64) float64 {
 	return r.dist.LogDensity(i, y)
 }
 
-// CRPS returns the continuous ranked probability score of the value y in row i, see [credence.Distribution.CRPS]: of two classes the Brier
-// score, of grades the sum over them (RPS), and of a target that is taken back that of its column. It is NaN where it is infinite.
-// Of calibrated numbers it is that of the calibrated distribution, within 1e-3 of its size.
+// CRPS returns the continuous ranked probability score of the value y in row i, see [credence.Distribution.CRPS]: of
+// two classes the Brier score, of grades the sum over them (RPS), and of a target that is taken back that of its
+// column. It is NaN where it is infinite. Of calibrated numbers it is that of the calibrated distribution, within 1e-3
+// of its size.
 func (r *Rows) CRPS(i int, y float64) float64 {
 	if back := r.scorer.back; back != nil {
 		inside, _ := back.transformed(y)
@@ -330,8 +332,8 @@ func (r *Rows) modelTransform(i int, discrete bool) (below, upTo float64) {
 	return math.Max(0, math.Min(r.dist.CDF(i, y-1), upTo)), upTo
 }
 
-// PIT returns the probabilities below the target of row i and up to it, which are the same for a continuous target: its probability
-// integral transform.
+// PIT returns the probabilities below the target of row i and up to it, which are the same for a continuous target: its
+// probability integral transform.
 func (r *Rows) PIT(i int) (below, upTo float64) { return r.transform(i, r.scorer.Discrete()) }
 
 // Sample returns a draw of y for row i.

@@ -351,8 +351,8 @@ func TestCompareRefusals(t *testing.T) {
 	}
 }
 
-// TestCompareWithinKinds: of models that give densities and models that give probabilities, each has the figures that it has
-// among its own.
+// TestCompareWithinKinds: of models that give densities and models that give probabilities, each has the figures that
+// it has among its own.
 func TestCompareWithinKinds(t *testing.T) {
 	all := houses(40)
 	source := structs(t, all)

@@ -27,11 +27,12 @@ type Options struct {
 	// to answer every row. Otherwise it is an error.
 	Lacking  bool `json:"lacking,omitempty"`
 	Original bool `json:"original,omitempty"` // of log(price), predict price
-	// Calibrating scores by the model as it was fitted, for a [Calibration] by the values of the column By, or by all rows together.
+	// Calibrating scores by the model as it was fitted, for a [Calibration] by the values of the column By, or by all
+	// rows together.
 	Calibrating bool   `json:"calibrating,omitempty"`
 	By          string `json:"by,omitempty"`
-	// Groups are the terms of groups whose effects are predicted, by their names or those of their groups: "(1 | school)" or
-	// "school"; "none" alone is none, and rows are those of typical groups. Nil means all.
+	// Groups are the terms of groups whose effects are predicted, by their names or those of their groups: "(1 |
+	// school)" or "school"; "none" alone is none, and rows are those of typical groups. Nil means all.
 	Groups []string `json:"groups,omitempty"`
 }
 
@@ -186,8 +187,8 @@ func (s *Scorer) Grades() []float64 { return s.grades }
 // Original says whether predictions are of the target's own column, price of log(price), with their median.
 func (s *Scorer) Original() bool { return s.options.Original }
 
-// SpreadsLevels says whether the model knows how far levels lie apart, so that one that training does not have adds to the
-// variance: engines that keep one value of each weight know no such thing.
+// SpreadsLevels says whether the model knows how far levels lie apart, so that one that training does not have adds to
+// the variance: engines that keep one value of each weight know no such thing.
 func (s *Scorer) SpreadsLevels() bool {
 	m := &s.fitted.Members[0].Model
 	law, ok := m.Prior.(credence.UnseenPrior)

@@ -103,13 +103,14 @@ func eachSelected(fitted *credence.Fitted, selector credence.Selector) iter.Seq[
 // Summary is what a fit came to: the JSON object of the command fit.
 type Summary struct {
 	credence.Report
-	Family   string   `json:"family"`                   // name of the family
-	Link     string   `json:"link,omitempty"`           // identity, log, logit or probit
-	Prior    string   `json:"prior,omitempty"`          // "" for learners without one
-	Formula  string   `json:"formula,omitempty"`        // as it was understood
-	Draws    int      `json:"draws,omitempty"`          // of random features, if predictions average over several
-	Seconds  float64  `json:"seconds,omitempty"`        // of wall time
-	Selected *int     `json:"selected,omitempty"`       // weights whose inclusion is above selected_above, or that are not 0
+	Family  string  `json:"family"`            // name of the family
+	Link    string  `json:"link,omitempty"`    // identity, log, logit or probit
+	Prior   string  `json:"prior,omitempty"`   // "" for learners without one
+	Formula string  `json:"formula,omitempty"` // as it was understood
+	Draws   int     `json:"draws,omitempty"`   // of random features, if predictions average over several
+	Seconds float64 `json:"seconds,omitempty"` // of wall time
+	// weights whose inclusion is above selected_above, or that are not 0
+	Selected *int     `json:"selected,omitempty"`
 	Above    float64  `json:"selected_above,omitempty"` // inclusion of those
 	Warnings []string `json:"warnings"`                 // what a reader should know, each with a remedy
 	Model    string   `json:"model,omitempty"`          // path of the file that was written or read
@@ -129,7 +130,8 @@ func Summarise(fitted *credence.Fitted) Summary {
 	result.Link = string(link)
 	if selected, ok := Selected(fitted); ok {
 		result.Selected = &selected
-		if _, drawn := fitted.Members[0].Model.Prior.(prior.SpikeSlab); drawn { // weights of a penalised fit are 0 or not
+		// weights of a penalised fit are 0 or not
+		if _, drawn := fitted.Members[0].Model.Prior.(prior.SpikeSlab); drawn {
 			result.Above = SelectedAbove(fitted)
 		}
 	}

@@ -34,8 +34,8 @@ type Effect struct {
 }
 
 const (
-	// smoothPoints are the values at which a term of one column is taken, both ends among them, and manyPoints those along
-	// each of several columns.
+	// smoothPoints are the values at which a term of one column is taken, both ends among them, and manyPoints those
+	// along each of several columns.
 	smoothPoints, manyPoints = 65, 17
 	// mostSmoothed is the largest number of columns of a term that is followed along each.
 	mostSmoothed = 32
@@ -60,8 +60,8 @@ func Smooths(fitted *credence.Fitted) []Smooth {
 	return out
 }
 
-// follow takes the k-th smooth term along each of its columns, and stores its lowest and highest values along the one where
-// they are farthest apart.
+// follow takes the k-th smooth term along each of its columns, and stores its lowest and highest values along the one
+// where they are farthest apart.
 func (s *Smooth) follow(fitted *credence.Fitted, fr *frame.Frame, k int) {
 	inputs := fitted.Members[0].Model.Features.(*feature.Set).Smooths()[k].Inputs
 	points := smoothPoints
@@ -99,8 +99,8 @@ func (s *Smooth) follow(fitted *credence.Fitted, fr *frame.Frame, k int) {
 	}
 }
 
-// smoothEffect returns mean and standard deviation of what the k-th smooth term adds to f where input j has the values, as
-// the model reads them, beyond what it adds where all inputs are at their means.
+// smoothEffect returns mean and standard deviation of what the k-th smooth term adds to f where input j has the values,
+// as the model reads them, beyond what it adds where all inputs are at their means.
 func smoothEffect(fitted *credence.Fitted, fr *frame.Frame, k, j int, values []float64) (mean, sd []float64) {
 	n := len(values)
 	var rows credence.Batch

@@ -28,8 +28,8 @@ func bentRows(n int) []bent {
 	return rows
 }
 
-// TestSmooths: what a smooth term adds is the difference of f between two rows that differ in its column alone, with the
-// variance of that difference; it is told between the ends of the column, along the column that matters most.
+// TestSmooths: what a smooth term adds is the difference of f between two rows that differ in its column alone, with
+// the variance of that difference; it is told between the ends of the column, along the column that matters most.
 func TestSmooths(t *testing.T) {
 	rows := bentRows(150)
 	low, high, mean := rows[0].X, rows[0].X, 0.0
@@ -64,7 +64,8 @@ func TestSmooths(t *testing.T) {
 	}
 }
 
-// difference returns mean and standard deviation of f of one row less that of another, without what the linear part adds.
+// difference returns mean and standard deviation of f of one row less that of another, without what the linear part
+// adds.
 func difference(t *testing.T, model *credence.Fitted, a, b bent) (mean, sd float64) {
 	t.Helper()
 	fr := model.Frame.(*frame.Frame)
@@ -124,8 +125,9 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestSmoothsSayTheSame: in another unit, or of the other sign, a column has its smooth term at other values, and the same
-// effects; what stands in a row of weight 0 moves neither its ends nor its effects, and a row of weight 2 is the row twice.
+// TestSmoothsSayTheSame: in another unit, or of the other sign, a column has its smooth term at other values, and the
+// same effects; what stands in a row of weight 0 moves neither its ends nor its effects, and a row of weight 2 is the
+// row twice.
 func TestSmoothsSayTheSame(t *testing.T) {
 	type row struct{ Y, X, W float64 }
 	var rows []row

@@ -218,8 +218,9 @@ func dot(a, b []float64) float64 {
 }
 
 // Under the flattest prior a formula fits what R's model matrix fits: least squares on the span of the raw columns, by
-// orthonormal columns. They stand as R names them, levels in full where a margin is absent. A prior variance of 10⁸ leaves
-// a relative 10⁻⁸ of the weights, times the condition of the columns; products of centred columns alone miss by more than 1.
+// orthonormal columns. They stand as R names them, levels in full where a margin is absent. A prior variance of 10⁸
+// leaves a relative 10⁻⁸ of the weights, times the condition of the columns; products of centred columns alone miss by
+// more than 1.
 func TestFormulasMeanWhatTheyMeanInR(t *testing.T) {
 	c := newCells(80)
 	levels := func(prefix string) []string { return []string{prefix + "g=u", prefix + "g=v", prefix + "g=w"} }

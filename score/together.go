@@ -10,11 +10,13 @@ import (
 	"github.com/credence-ml/credence/metric"
 )
 
-// covarianceDraws are the draws of covariances of columns: ends of 90 % intervals have a Monte Carlo error of a fiftieth of a standard deviation.
+// covarianceDraws are the draws of covariances of columns: ends of 90 % intervals have a Monte Carlo error of a
+// fiftieth of a standard deviation.
 const covarianceDraws = 10_000
 
-// together tells the standard deviations and correlations of effects of the data's own columns, of a term of several. Columns
-// that are centred in the fit turn its covariance Σ into AΣAᵀ, which is drawn from the joint law of standard deviations and correlations.
+// together tells the standard deviations and correlations of effects of the data's own columns, of a term of several.
+// Columns that are centred in the fit turn its covariance Σ into AΣAᵀ, which is drawn from the joint law of standard
+// deviations and correlations.
 func (g *Group) together(r *credence.Report, c credence.Covariance, tail float64) {
 	k := len(c.Columns)
 	var names []string
@@ -83,8 +85,8 @@ func summary(draws []float64, tail float64) Deviation {
 	return Deviation{Mean: mean, Lower: metric.Score(special.Quantile(draws, tail)), Upper: metric.Score(special.Quantile(draws, 1-tail))}
 }
 
-// copula draws positive hyper-parameters with the correlations of a [credence.JointLaw], each by its own law: that of a curve, or else one whose
-// logarithm is normal about the centre.
+// copula draws positive hyper-parameters with the correlations of a [credence.JointLaw], each by its own law: that of a
+// curve, or else one whose logarithm is normal about the centre.
 type copula struct {
 	curves         []*curve
 	centre, spread []float64
@@ -147,8 +149,8 @@ func (c *copula) draw(rng *rand.Rand, dst []float64) {
 	}
 }
 
-// covariances draws AΣAᵀ of k columns, k variances and the odds of partial correlations being drawn: by the rows of the lower triangle with its diagonal
-// the standard deviations, there, and the correlations.
+// covariances draws AΣAᵀ of k columns, k variances and the odds of partial correlations being drawn: by the rows of the
+// lower triangle with its diagonal the standard deviations, there, and the correlations.
 func (c *copula) covariances(a []float64, k int) [][]float64 {
 	rng, values := rand.New(rand.NewPCG(33, uint64(k))), make([]float64, len(c.z))
 	all := make([][]float64, k+special.Pairs(k))

@@ -7,8 +7,8 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// Of three normal coordinates that correlate, in another order than that of the term: mean and ends of the intervals of A Σ Aᵀ against sums over a fine grid
-// of the three. A law by its points in the place of the normal changes nothing.
+// Of three normal coordinates that correlate, in another order than that of the term: mean and ends of the intervals of
+// A Σ Aᵀ against sums over a fine grid of the three. A law by its points in the place of the normal changes nothing.
 func TestCovarianceOfItsOwnColumns(t *testing.T) {
 	const sdA, sdB, sdZ, shift, scale = 0.8, 0.9, 0.3, 1.5, 2.0 // of the log variances, and of the coordinate
 	const rAB, rAZ, rBZ = 0.5, -0.4, 0.3

@@ -9,8 +9,8 @@
 // 2004). With a false discovery rate the largest set of features is called whose mean of 1 − inclusion, the
 // expected share of false ones, is at most that (Müller, Parmigiani & Rice 2006).
 //
-// Models whose slab is so narrow that the rows cannot tell a weight of it from 0 count for nothing in this: under a flat
-// prior of how many features matter, rows without any signal have half of the features in, at next to no weight.
+// Models whose slab is so narrow that the rows cannot tell a weight of it from 0 count for nothing in this: under a
+// flat prior of how many features matter, rows without any signal have half of the features in, at next to no weight.
 //
 // # Credible sets
 //

@@ -17,7 +17,8 @@ type Result struct {
 	Sets          []Set   `json:"sets"`                 // credible sets
 	Path          []Step  `json:"path"`                 // fits at stated sparsities
 	Null          *Null   `json:"null_check,omitempty"` // fits to permuted targets, if asked for
-	Check         *Check  `json:"check,omitempty"`      // beside the lasso and ridge regression on rows left out, if asked for
+	// beside the lasso and ridge regression on rows left out, if asked for
+	Check *Check `json:"check,omitempty"`
 	// Bootstrap is the number of resamples that frequencies are shares of, 0 for none.
 	Bootstrap int `json:"bootstrap,omitempty"`
 	// Explained is the share of the target's variance that the features explain; nil where it is not known.
@@ -45,8 +46,8 @@ type Feature struct {
 	Selected  bool    `json:"selected"`        // whether the feature is selected
 	// Frequency is the share of fits to rows drawn with replacement that call the feature; nil without them.
 	Frequency *float64 `json:"frequency,omitempty"`
-	// Resolved is the part of Inclusion in which the slab, where it is learned, is wide enough for the rows to tell, by which
-	// features are selected; nil where that is all of it.
+	// Resolved is the part of Inclusion in which the slab, where it is learned, is wide enough for the rows to tell, by
+	// which features are selected; nil where that is all of it.
 	Resolved *float64 `json:"resolved,omitempty"`
 	// VarZ is the variance of whether the weight is not 0. MeanS and VarS are of s, the feature's own probability
 	// of it, where that has a Beta prior, in laplace(…) with inclusion_prior. All are nil unless asked for.

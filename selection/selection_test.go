@@ -36,8 +36,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestCallResolved: what is called, and how many of it are expected to be false, goes by what is resolved of an inclusion, by
-// threshold and by false discovery rate.
+// TestCallResolved: what is called, and how many of it are expected to be false, goes by what is resolved of an
+// inclusion, by threshold and by false discovery rate.
 func TestCallResolved(t *testing.T) {
 	for _, o := range []Options{{}, {FDR: 0.1}} {
 		r := result(0.6, 0.99, 0.98)

@@ -1,6 +1,6 @@
-// Package shards fits a model to files that lie apart: on several machines, in a bucket, behind a scheduler. A [Job] knows the
-// options and the files; a [Part] answers for some of the files what the job asks; merging parts gives the next question, or the model, which
-// is that of the fit on one machine, byte for byte.
+// Package shards fits a model to files that lie apart: on several machines, in a bucket, behind a scheduler. A [Job]
+// knows the options and the files; a [Part] answers for some of the files what the job asks; merging parts gives the
+// next question, or the model, which is that of the fit on one machine, byte for byte.
 //
 //	job, err := shards.New(ctx, paths, fit.Options{Target: "y"}, dataset.Options{})
 //	for more := true; more; {
@@ -8,9 +8,10 @@
 //		fitted, more, err = job.Merge(ctx, part, others...) // in one place
 //	}
 //
-// Jobs and parts are values that files hold: nothing runs between rounds. A job of engine exact has a round that counts (one more for each nesting of
-// center and scale) and one that adds up. Of every file a part has the sums of d×d products, levels, and up to 10,000 rows, evenly spread
-// over all files, which the criticism looks at: rows leave their place by these alone, and [Job.KeepRows] keeps them there.
+// Jobs and parts are values that files hold: nothing runs between rounds. A job of engine exact has a round that counts
+// (one more for each nesting of center and scale) and one that adds up. Of every file a part has the sums of d×d
+// products, levels, and up to 10,000 rows, evenly spread over all files, which the criticism looks at: rows leave their
+// place by these alone, and [Job.KeepRows] keeps them there.
 package shards
 
 import (
@@ -36,8 +37,9 @@ import (
 
 // Job is a fit of files that lie apart, as far as it has come.
 type Job struct {
-	// Folder is where files are looked for, by their names alone; "" takes the paths that [New] was given. Cache says where rows are cached, and Threads
-	// how many parse and add up, 0 for all processors. They belong to this process, and [Job.Write] does not keep them.
+	// Folder is where files are looked for, by their names alone; "" takes the paths that [New] was given. Cache says
+	// where rows are cached, and Threads how many parse and add up, 0 for all processors. They belong to this process,
+	// and [Job.Write] does not keep them.
 	Folder  string
 	Cache   dataset.Options
 	Threads int
@@ -51,18 +53,19 @@ type Job struct {
 
 // state is what a file of a job has, beside the first rows.
 type state struct {
-	Version string             `json:"version"`
-	Options fit.Options        `json:"options"`
-	Reading reading            `json:"reading"`
-	Columns []string           `json:"columns"`           // that are read
-	Outside []string           `json:"outside,omitempty"` // of the formula, that the criticism looks at
-	Files   []File             `json:"files"`
-	NoRows  bool               `json:"no_rows,omitempty"`
-	Round   int                `json:"round"` // questions that are answered
-	Census  json.RawMessage    `json:"census,omitempty"`
-	Frame   *frame.Frame       `json:"frame,omitempty"`
-	Counts  []counts           `json:"counts,omitempty"` // of every file
-	First   []*credence.Schema `json:"first,omitempty"`  // of the first rows of every file, nil where there are enough before
+	Version string          `json:"version"`
+	Options fit.Options     `json:"options"`
+	Reading reading         `json:"reading"`
+	Columns []string        `json:"columns"`           // that are read
+	Outside []string        `json:"outside,omitempty"` // of the formula, that the criticism looks at
+	Files   []File          `json:"files"`
+	NoRows  bool            `json:"no_rows,omitempty"`
+	Round   int             `json:"round"` // questions that are answered
+	Census  json.RawMessage `json:"census,omitempty"`
+	Frame   *frame.Frame    `json:"frame,omitempty"`
+	Counts  []counts        `json:"counts,omitempty"` // of every file
+	// of the first rows of every file, nil where there are enough before
+	First []*credence.Schema `json:"first,omitempty"`
 }
 
 // reading says how files are read, which no part finds out anew.
@@ -93,8 +96,8 @@ type counts struct {
 // beginning is how much of a file is digested.
 const beginning = 64 << 10
 
-// New reads the beginnings of the files at paths, as [dataset.Open] does, for what kinds their columns are, and returns a job whose first question is not answered. It refuses
-// models whose rows have to be in one place.
+// New reads the beginnings of the files at paths, as [dataset.Open] does, for what kinds their columns are, and returns
+// a job whose first question is not answered. It refuses models whose rows have to be in one place.
 func New(ctx context.Context, paths []string, options fit.Options, read dataset.Options) (*Job, error) {
 	options.Threads, options.Memory, options.Progress, options.Registry = 0, 0, nil, nil
 	if name, _, _ := strings.Cut(options.Engine, "("); name == "ftrl" || name == "sgd" {
@@ -150,7 +153,8 @@ func New(ctx context.Context, paths []string, options fit.Options, read dataset.
 	return j, j.name()
 }
 
-// KeepRows keeps all rows where they lie: parts have sums alone, and the model no criticism. It is for a job whose first question is not answered.
+// KeepRows keeps all rows where they lie: parts have sums alone, and the model no criticism. It is for a job whose
+// first question is not answered.
 func (j *Job) KeepRows() error {
 	if j.state.Round > 0 {
 		return errors.New("shards: the job has begun: make it anew to keep rows where they lie")

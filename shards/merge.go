@@ -46,9 +46,9 @@ func Ranges(files []int) string {
 	return strings.Join(items, ",")
 }
 
-// Merge takes the answers of all files, in parts in any order. It returns the model, or makes the job ask what comes next, and says that there is more.
-// A file may be answered for twice in the same bytes, which counts once. Errors leave the job as it was; where files are without an answer it is a
-// [LackingError].
+// Merge takes the answers of all files, in parts in any order. It returns the model, or makes the job ask what comes
+// next, and says that there is more. A file may be answered for twice in the same bytes, which counts once. Errors
+// leave the job as it was; where files are without an answer it is a [LackingError].
 func (j *Job) Merge(ctx context.Context, parts ...*Part) (fitted *credence.Fitted, more bool, err error) {
 	answers, err := j.answers(parts)
 	if err != nil {
@@ -272,7 +272,8 @@ func (j *Job) outside(answers []given) (credence.Source, error) {
 	return b, nil
 }
 
-// Lock keeps other processes from merging into the job at path until it is unlocked. A process that was killed leaves a lock behind, and the message names it.
+// Lock keeps other processes from merging into the job at path until it is unlocked. A process that was killed leaves a
+// lock behind, and the message names it.
 func Lock(path string) (unlock func(), err error) {
 	name := path + ".lock"
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)

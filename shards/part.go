@@ -65,7 +65,8 @@ func ReadPart(path string) (*Part, error) {
 // String names the part.
 func (p *Part) String() string { return cmp.Or(p.name, "a part") }
 
-// ParseFiles reads which of n files are meant: "3", "0-7", "2/64" for each 64th from file 2 on, or several with commas between.
+// ParseFiles reads which of n files are meant: "3", "0-7", "2/64" for each 64th from file 2 on, or several with commas
+// between.
 func ParseFiles(text string, n int) (files []int, err error) {
 	refuse := func() ([]int, error) {
 		return nil, &fit.Misuse{Err: fmt.Errorf("%q names no files of a job that has %d, counted from 0: write 3, 0-7, or 2/64 for each 64th from file 2 on", text, n)}
@@ -94,8 +95,8 @@ func ParseFiles(text string, n int) (files []int, err error) {
 	return slices.Compact(files), nil
 }
 
-// Partial answers what the job asks for the files of the given numbers, from 0. Nothing else of the job is read, and the answer depends on the file
-// and the job alone.
+// Partial answers what the job asks for the files of the given numbers, from 0. Nothing else of the job is read, and
+// the answer depends on the file and the job alone.
 func (j *Job) Partial(ctx context.Context, files ...int) (*Part, error) {
 	question, err := j.question()
 	if err != nil {
@@ -299,7 +300,8 @@ func (j *Job) carry(ctx context.Context, a *answer, p *fit.Prepared, bound *fram
 	}
 	vectors[name+"rows"] = values
 	if j.state.begins(len(j.state.Files)).Source <= fit.MostBeside && len(j.state.Outside) > 0 {
-		if table, other, err := j.load(ctx, a.File, j.state.Outside, nil); err == nil && other != nil { // what stands outside the formula may be unreadable
+		// what stands outside the formula may be unreadable
+		if table, other, err := j.load(ctx, a.File, j.state.Outside, nil); err == nil && other != nil {
 			defer table.Close()
 			a.Beside = &credence.Schema{Columns: other.Schema().Columns}
 			if vectors[name+"beside"], err = take(other, rows); err != nil {

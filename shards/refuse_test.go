@@ -112,7 +112,8 @@ func TestDamagedFiles(t *testing.T) {
 	refused(t, err, "version another of credence made the job")
 }
 
-// TestChangedFiles: a file is known by its size and beginning, and may have another place; what it holds must be what the job says.
+// TestChangedFiles: a file is known by its size and beginning, and may have another place; what it holds must be what
+// the job says.
 func TestChangedFiles(t *testing.T) {
 	paths := write(t, 300, 400)
 	job := must.Value(New(ctx, paths, plainOptions, dataset.Options{}))(t)
@@ -148,7 +149,8 @@ func TestChangedFiles(t *testing.T) {
 	refused(t, err, "f01.csv:", "lots", "--types")
 }
 
-// TestKilledAndSentTwice: of 64 files five are answered for anew after a kill that leaves no file, and five are sent twice: the bytes are the same.
+// TestKilledAndSentTwice: of 64 files five are answered for anew after a kill that leaves no file, and five are sent
+// twice: the bytes are the same.
 func TestKilledAndSentTwice(t *testing.T) {
 	rows := make([]int, 64)
 	for k := range rows {
@@ -233,7 +235,8 @@ func TestJobRefuses(t *testing.T) {
 	}
 }
 
-// TestNoRows: without rows the weights are those of the fit but for the units of the target, and the criticism is left out and said.
+// TestNoRows: without rows the weights are those of the fit but for the units of the target, and the criticism is left
+// out and said.
 func TestNoRows(t *testing.T) {
 	paths := write(t, 300, 200, 100)
 	job := must.Value(New(ctx, paths, plainOptions, dataset.Options{}))(t)

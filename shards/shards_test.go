@@ -20,8 +20,8 @@ import (
 
 var ctx = context.Background()
 
-// write writes files of so many rows each: numbers, a category whose levels come up file by file, a boolean, a column with missing values, a key
-// outside the formula, and targets of several kinds.
+// write writes files of so many rows each: numbers, a category whose levels come up file by file, a boolean, a column
+// with missing values, a key outside the formula, and targets of several kinds.
 func write(t *testing.T, rows ...int) (paths []string) {
 	t.Helper()
 	folder, rng, n := t.TempDir(), rand.New(rand.NewPCG(7, 1)), 0
@@ -110,7 +110,8 @@ func split(n, groups int) [][]int {
 	return out
 }
 
-// TestPartsAreFit: files of any length, some without rows, in 1, 4 and all parts, in any order, give the bytes of the model of one machine, its warnings and all.
+// TestPartsAreFit: files of any length, some without rows, in 1, 4 and all parts, in any order, give the bytes of the
+// model of one machine, its warnings and all.
 func TestPartsAreFit(t *testing.T) {
 	many := make([]int, 64)
 	for k := range many {

@@ -93,7 +93,8 @@ func TestArgumentErrors(t *testing.T) {
 		{"f(w='a b')", func(a *Arguments) { a.File("w") }, `column 5: w must name a file, not "\"a b\"": write w=@"a b"`, "    ^^^^^"},
 		{"f(v=[])", func(a *Arguments) { a.Settings("v") }, "column 5: v is an empty list: write at least one number in it", "    ^^"},
 		{"f(v=[1, 0])", func(a *Arguments) { a.Settings("v", Positive()) }, "column 9: v cannot be 0: it must be positive and finite", "        ^"},
-		{"f(b=x, a=y)", func(a *Arguments) { a.Float("a", 0); a.Float("b", 0) }, // the first in the text, not the first read
+		// the first in the text, not the first read
+		{"f(b=x, a=y)", func(a *Arguments) { a.Float("a", 0); a.Float("b", 0) },
 			`column 5: b must be a number, not "x": write such as b=0.5`, "    ^"},
 		{"poly(x, 0)", func(a *Arguments) { a.Whole("the degree", a.Positional()[1], AtLeast(1)) },
 			"column 9: the degree cannot be 0: it must be 1 or more and finite", "        ^"},
@@ -154,8 +155,8 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestMeans: what an argument is for belongs to the one that is read next, and to no other; the default in words stands where
-// the reader has none of its own.
+// TestMeans: what an argument is for belongs to the one that is read next, and to no other; the default in words stands
+// where the reader has none of its own.
 func TestMeans(t *testing.T) {
 	call, err := ParseSpec("part(draws=3)")
 	if err != nil {

@@ -33,12 +33,15 @@ import (
 // Options say what is learned, where from, and what is kept.
 type Options struct {
 	fit.Options
-	Model  string        // file to write, with its checkpoint beside it; "" keeps nothing
-	Every  time.Duration // between checkpoints, or more, so that a tenth of the time at most goes into them; 0 means one at the end
-	Live   bool          // write the model with every checkpoint
-	Resume bool          // go on from the checkpoint of Model, if there is one: what Options leaves out is its own
-	From   string        // start from the posterior of another model, whose checkpoint is beside it, where nothing is resumed; "" means from nothing
-	Share  float64       // what the evidence of From counts, above 0 and at most 1
+	Model string // file to write, with its checkpoint beside it; "" keeps nothing
+	// between checkpoints, or more, so that a tenth of the time at most goes into them; 0 means one at the end
+	Every  time.Duration
+	Live   bool // write the model with every checkpoint
+	Resume bool // go on from the checkpoint of Model, if there is one: what Options leaves out is its own
+	// start from the posterior of another model, whose checkpoint is beside it, where nothing is resumed; "" means from
+	// nothing
+	From  string
+	Share float64 // what the evidence of From counts, above 0 and at most 1
 }
 
 // Run is a learner of files. The fields of the learner may be set before the first row.

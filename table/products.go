@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence"
 )
 
-// Products are sums over rows that stand for the rows themselves in a linear model with normal targets: XᵀX, Xᵀy, yᵀy and the number of
-// rows, which is the product of the column of ones with itself.
+// Products are sums over rows that stand for the rows themselves in a linear model with normal targets: XᵀX, Xᵀy, yᵀy
+// and the number of rows, which is the product of the column of ones with itself.
 type Products struct {
 	Names []string  // of d columns, inputs and target; one of them is [Ones]
 	Gram  []float64 // d×d, row-major: Σ over rows of the product of two columns
@@ -24,7 +24,8 @@ type Products struct {
 const Ones = "(intercept)"
 
 // ReadProducts reads products from CSV: a header of the columns' names and, under each, a row of its products with
-// them, in the header's order. As R writes tables, a column of the same names may stand before them. file stands in errors.
+// them, in the header's order. As R writes tables, a column of the same names may stand before them. file stands in
+// errors.
 func ReadProducts(file string, r io.Reader) (*Products, error) {
 	if r == nil {
 		return nil, errors.New("there is no reader of products")
@@ -140,12 +141,13 @@ func AddProducts(parts ...*Products) (*Products, error) {
 // leastPivot is the share of a column's variance below which what others leave of it is rounding.
 const leastPivot = 1e-11
 
-// Source returns a table of few rows whose number, means and products are the given ones: at most one more than there are columns. weight
-// names the column of how often each row counts, a whole number. Means of powers and other functions of the columns are not those of
-// the rows that the products are of.
+// Source returns a table of few rows whose number, means and products are the given ones: at most one more than there
+// are columns. weight names the column of how often each row counts, a whole number. Means of powers and other
+// functions of the columns are not those of the rows that the products are of.
 //
-// With C = LᵀL the products about the means, by a Cholesky factorisation with pivots in units of each column, row i is the mean
-// and Σ_k q_k(i) L_k, where q_k compares row k with those before it (Helmert): v_k(i) = −w_k for i < k, and Σ_{i<k} w_i for i = k.
+// With C = LᵀL the products about the means, by a Cholesky factorisation with pivots in units of each column, row i is
+// the mean and Σ_k q_k(i) L_k, where q_k compares row k with those before it (Helmert): v_k(i) = −w_k for i < k, and
+// Σ_{i<k} w_i for i = k.
 func (p *Products) Source() (source credence.Source, weight string, err error) {
 	if err := p.check(); err != nil {
 		return nil, "", fmt.Errorf("table: %w", err)

@@ -165,7 +165,8 @@ func TestProductsFile(t *testing.T) {
 func TestAddProducts(t *testing.T) {
 	all := products(0, 60)
 	parts := []*table.Products{products(0, 7), products(7, 30), products(37, 23)}
-	other := &table.Products{Names: slices.Clone(parts[1].Names), Gram: slices.Clone(parts[1].Gram)} // with two columns in other places
+	// with two columns in other places
+	other := &table.Products{Names: slices.Clone(parts[1].Names), Gram: slices.Clone(parts[1].Gram)}
 	other.Names[0], other.Names[4] = other.Names[4], other.Names[0]
 	d := len(other.Names)
 	for i := range d {

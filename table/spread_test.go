@@ -9,7 +9,8 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// counting is a table of a column and a sparse one that hold the number of the row, with as much of columns that training lacks in every third block.
+// counting is a table of a column and a sparse one that hold the number of the row, with as much of columns that
+// training lacks in every third block.
 type counting struct {
 	rows   int
 	schema credence.Schema
@@ -31,7 +32,8 @@ func (c *counting) Read(dst *credence.Chunk, first, count int) error {
 	return nil
 }
 
-// TestSpread: rows of a part are those that SourceRow says, in order, from the first to the last and evenly spread, whatever is read at once.
+// TestSpread: rows of a part are those that SourceRow says, in order, from the first to the last and evenly spread,
+// whatever is read at once.
 func TestSpread(t *testing.T) {
 	for _, c := range []struct{ rows, limit, want int }{{25_000, 10_000, 10_000}, {10_001, 10_000, 10_000}, {100, 1000, 100}, {1000, 1000, 1000}, {0, 10, 0}, {500, 5, 16}, {40, 33, 32}} {
 		source := &counting{rows: c.rows, schema: credence.Schema{Columns: []credence.Column{{Name: "x"}}, Sparse: 3}}

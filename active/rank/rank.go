@@ -25,11 +25,13 @@ import (
 
 // Options say which rows of files are to be labelled next.
 type Options struct {
-	N            int      `json:"n"`                       // how many, from 1 up
-	Audit        float64  `json:"audit,omitempty"`         // share of the rows to take by chance, below 1
-	SkipLabelled bool     `json:"skip_labelled,omitempty"` // leave out rows with a target, for files opened to use targets
-	Cost         string   `json:"cost,omitempty"`          // column with the cost of a label, by which scores are divided; "" means none
-	Keep         []string `json:"keep,omitempty"`          // columns whose texts come with every row
+	N     int     `json:"n"`               // how many, from 1 up
+	Audit float64 `json:"audit,omitempty"` // share of the rows to take by chance, below 1
+	// leave out rows with a target, for files opened to use targets
+	SkipLabelled bool `json:"skip_labelled,omitempty"`
+	// column with the cost of a label, by which scores are divided; "" means none
+	Cost string   `json:"cost,omitempty"`
+	Keep []string `json:"keep,omitempty"` // columns whose texts come with every row
 }
 
 // Validate refuses options that make no sense whatever the data.
@@ -132,8 +134,8 @@ func File(ctx context.Context, file *apply.File, scorer *active.Scorer, how Opti
 	return out, nil
 }
 
-// Write writes rows that [File] lists under these options to w as CSV: the columns to keep in front, and under an audit a
-// column that is 1 in rows taken by chance.
+// Write writes rows that [File] lists under these options to w as CSV: the columns to keep in front, and under an audit
+// a column that is 1 in rows taken by chance.
 func Write(w io.Writer, rows []Row, how Options) error {
 	var columns []output.Column
 	for _, name := range how.Keep {

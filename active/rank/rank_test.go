@@ -19,8 +19,8 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
-// TestFile: of numbers the row of the widest f comes first, with its texts; labelled rows are left out on demand, and scores are
-// divided by costs.
+// TestFile: of numbers the row of the widest f comes first, with its texts; labelled rows are left out on demand, and
+// scores are divided by costs.
 func TestFile(t *testing.T) {
 	ctx := context.Background()
 	text := "id,size,price,minutes,fee\n"

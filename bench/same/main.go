@@ -1,5 +1,5 @@
-// Command same compares fits of two binaries: for every pair of model files with one name in two folders it says whether
-// the bytes are the same, and else by how much the posteriors, the reports and the evaluations differ.
+// Command same compares fits of two binaries: for every pair of model files with one name in two folders it says
+// whether the bytes are the same, and else by how much the posteriors, the reports and the evaluations differ.
 //
 //	go run ./same NEW OLD
 package main

@@ -75,7 +75,8 @@ func (p *program) calibrate(ctx context.Context, model string, paths []string, f
 	fitted, err := file.Calibrate(ctx)
 	if err != nil {
 		message := withoutPackage(err.Error())
-		if slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(message, path+":") }) { // it names the row
+		// it names the row
+		if slices.ContainsFunc(paths, func(path string) bool { return strings.HasPrefix(message, path+":") }) {
 			return err
 		}
 		return fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)

@@ -25,8 +25,8 @@ func uneven(rows int, seed uint64) string {
 	return text
 }
 
-// TestCalibrateCommand: intervals of the calibrated model hold in each region, by files and pipes, and what is calibrated is said; the model's
-// own figures stay.
+// TestCalibrateCommand: intervals of the calibrated model hold in each region, by files and pipes, and what is
+// calibrated is said; the model's own figures stay.
 func TestCalibrateCommand(t *testing.T) {
 	train, held, test := file(t, "train.csv", uneven(300, 1)), file(t, "held.csv", uneven(900, 2)), file(t, "test.csv", uneven(900, 3))
 	folder := t.TempDir()
@@ -62,7 +62,8 @@ func TestCalibrateCommand(t *testing.T) {
 		}
 	}
 	own, calibrated := invoke(t, "", "evaluate", model, test), invoke(t, "", "evaluate", by, test)
-	if before, after := strings.SplitN(own.out, "\ncrps ", 2), strings.SplitN(calibrated.out, "\ncrps ", 2); before[0] != after[0] || before[1] <= after[1] { // which is smaller
+	// which is smaller
+	if before, after := strings.SplitN(own.out, "\ncrps ", 2), strings.SplitN(calibrated.out, "\ncrps ", 2); before[0] != after[0] || before[1] <= after[1] {
 		t.Errorf("%q and %q", own.out, calibrated.out)
 	}
 	const note = "note: lower, upper, coverage, crps and draws of the target are calibrated by 900 held-out rows; mean, sd and densities are the model's"

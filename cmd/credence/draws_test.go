@@ -31,8 +31,8 @@ func cellsOf(t *testing.T, path string) (names []string, columns [][]float64) {
 	return names, columns
 }
 
-// TestDrawsCommand: files hold what R's posterior asks of draws: .chain, .iteration and .draw, each pair of the first two once, and a column of
-// numbers for each variable; and CSV and Parquet hold the same.
+// TestDrawsCommand: files hold what R's posterior asks of draws: .chain, .iteration and .draw, each pair of the first
+// two once, and a column of numbers for each variable; and CSV and Parquet hold the same.
 func TestDrawsCommand(t *testing.T) {
 	data := file(t, "claims.csv", claims())
 	few := file(t, "few.csv", "region,age,expo\nnorth,25,1\nsouth,,1\neast,45,0.5\n")
@@ -112,8 +112,8 @@ func TestDrawsCommand(t *testing.T) {
 	}
 }
 
-// TestDrawsOfMembers: draws of members with random features of their own leave out their weights, and say so; those of a sampler are as many
-// as there are.
+// TestDrawsOfMembers: draws of members with random features of their own leave out their weights, and say so; those of
+// a sampler are as many as there are.
 func TestDrawsOfMembers(t *testing.T) {
 	data := file(t, "houses.csv", houses(60))
 	folder := t.TempDir()

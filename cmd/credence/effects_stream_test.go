@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEffectsOfStream: effects of a model of stream are sums of the weights that inspect tells, averaged over rows, and differences of what predict
-// tells of rows changed by hand; levels are those that training had, as they are written.
+// TestEffectsOfStream: effects of a model of stream are sums of the weights that inspect tells, averaged over rows, and
+// differences of what predict tells of rows changed by hand; levels are those that training had, as they are written.
 func TestEffectsOfStream(t *testing.T) {
 	devices, sites, zips := []string{"phone", "phone", "desktop", "tablet"}, []string{"1", "2", "c"}, []string{"01", "02", "10"}
 	const head = "click,price,device,site,zip,new,shop\n"

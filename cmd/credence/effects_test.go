@@ -136,8 +136,9 @@ func TestEffectsFlags(t *testing.T) {
 	}
 }
 
-// TestRelativities compares ratios with those of R 4.2.2: d <- read.csv("bemtpl97.csv", stringsAsFactors=TRUE), levels in the order of
-// their frequencies by relevel, glm(nclaims ~ bm + ageph + coverage + fuel + sex + use + offset(log(expo)), poisson, d).
+// TestRelativities compares ratios with those of R 4.2.2: d <- read.csv("bemtpl97.csv", stringsAsFactors=TRUE), levels
+// in the order of their frequencies by relevel, glm(nclaims ~ bm + ageph + coverage + fuel + sex + use +
+// offset(log(expo)), poisson, d).
 func TestRelativities(t *testing.T) {
 	data := file(t, "be.csv", unzipped(t, "bemtpl97", "bemtpl97.csv.gz"))
 	model := filepath.Join(t.TempDir(), "m.safetensors")

@@ -212,13 +212,13 @@ func (p *program) printScores(e *metric.Evaluation) {
 	}
 }
 
-// chance is how many standard errors the share of the targets that an interval holds is from what it claims by chance: under
-// a model that is right any of the four levels is beyond in at most 5 % of the evaluations, 1.2 % for each.
+// chance is how many standard errors the share of the targets that an interval holds is from what it claims by chance:
+// under a model that is right any of the four levels is beyond in at most 5 % of the evaluations, 1.2 % for each.
 const chance = 2.5
 
-// printCalibration says in one line how many counts, grades or classes the central part of their predictions holds, and whether
-// chance explains the difference from what it claims. Intervals of whole values hold more than they claim however right they
-// are, so that their width is told where it is above 1 alone.
+// printCalibration says in one line how many counts, grades or classes the central part of their predictions holds, and
+// whether chance explains the difference from what it claims. Intervals of whole values hold more than they claim
+// however right they are, so that their width is told where it is above 1 alone.
 func (p *program) printCalibration(e *metric.Evaluation) {
 	var claimed, held, within []string
 	verdict, wide := "within", ""

@@ -156,7 +156,8 @@ func (p *program) runJob(ctx context.Context, job *fit.Job, paths []string, read
 			return nil, err
 		}
 		if len(outside) > 0 {
-			if beside, err := table.Load(ctx, outside); err == nil { // what stands outside the formula may be unreadable
+			// what stands outside the formula may be unreadable
+			if beside, err := table.Load(ctx, outside); err == nil {
 				prepared.Beside(beside)
 			}
 		}

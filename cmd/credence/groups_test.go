@@ -104,7 +104,8 @@ func TestGroupRefusals(t *testing.T) {
 	}
 }
 
-// inspect has a column of correlations beside a term of several columns, as VarCorr has, and JSON has them with their ends.
+// inspect has a column of correlations beside a term of several columns, as VarCorr has, and JSON has them with their
+// ends.
 func TestCorrelationsOfGroups(t *testing.T) {
 	model := fitted(t, file(t, "t.csv", schools()), "-f", "y ~ x + (1 + x | school)")
 	_, object := inspected(t, model)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHostileMeasures: numbers at the ends of what numbers hold, and targets that a family cannot have, lead to a table, to JSON or to
-// one line.
+// TestHostileMeasures: numbers at the ends of what numbers hold, and targets that a family cannot have, lead to a
+// table, to JSON or to one line.
 func TestHostileMeasures(t *testing.T) {
 	var train, huge, negative strings.Builder
 	for _, b := range []*strings.Builder{&train, &huge, &negative} {

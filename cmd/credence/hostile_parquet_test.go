@@ -22,7 +22,8 @@ import (
 // parquetMegabytes is what the program may hold of a small Parquet file, whatever the file says.
 const parquetMegabytes = 300
 
-// megabytes returns the most memory that a process has held, until it ends, where the system tells; its resource usage would tell that of this one, too.
+// megabytes returns the most memory that a process has held, until it ends, where the system tells; its resource usage
+// would tell that of this one, too.
 func megabytes(pid int) <-chan int {
 	most := make(chan int, 1)
 	go func() {
@@ -39,8 +40,8 @@ func megabytes(pid int) <-chan int {
 	return most
 }
 
-// Parquet files that say they hold much are refused in one line with a remedy, and mutants of what programs wrote are refused or read; legal files
-// of 2·10⁹ rows end when they are interrupted. None takes the memory that it asks for.
+// Parquet files that say they hold much are refused in one line with a remedy, and mutants of what programs wrote are
+// refused or read; legal files of 2·10⁹ rows end when they are interrupted. None takes the memory that it asks for.
 func TestHostileParquet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a process for each bomb")

@@ -200,9 +200,10 @@ func (s *soak) run(args []string) error {
 	return nil
 }
 
-// TestHostileSoak draws commands at random: tables with something strange in them, models of damaged bytes, options that do not go
-// together, interruptions. Each does what it should, or says in one line why not; none takes a minute of processor time. make night
-// runs it for 20 minutes (CREDENCE_SOAK); the seed is printed, and CREDENCE_SEED draws others.
+// TestHostileSoak draws commands at random: tables with something strange in them, models of damaged bytes, options
+// that do not go together, interruptions. Each does what it should, or says in one line why not; none takes a minute of
+// processor time. make night runs it for 20 minutes (CREDENCE_SOAK); the seed is printed, and CREDENCE_SEED draws
+// others.
 func TestHostileSoak(t *testing.T) {
 	length, commands := time.Duration(0), 40
 	if text := os.Getenv("CREDENCE_SOAK"); text != "" {

@@ -78,7 +78,8 @@ func (c *tally) judge(ctx context.Context, o outcome, place string, accept func(
 	lines := strings.Split(strings.TrimSpace(o.err), "\n")
 	message := ""
 	for _, line := range lines {
-		if strings.HasPrefix(line, "credence: ") && !strings.HasPrefix(line, "credence: warning: ") && !strings.HasPrefix(line, "credence: note: ") && !strings.HasSuffix(line, " so far") { // of progress
+		// of progress
+		if strings.HasPrefix(line, "credence: ") && !strings.HasPrefix(line, "credence: warning: ") && !strings.HasPrefix(line, "credence: note: ") && !strings.HasSuffix(line, " so far") {
 			if message != "" {
 				return fmt.Errorf("exit %d with more than one message: %s", o.code, o.err)
 			}

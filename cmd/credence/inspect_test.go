@@ -137,7 +137,8 @@ func TestInspectWritesWeights(t *testing.T) {
 			t.Errorf("%v is written for %v", record, term)
 		}
 		mean, sd, lower, upper := parse(t, record[2]), parse(t, record[3]), parse(t, record[4]), parse(t, record[5])
-		if wide := (upper - lower) / (2 * 1.645 * sd); math.Abs(lower+upper-2*mean) > 1e-6*sd || !(wide > 0.85 && wide < 1.01) { // Student's t of 3 degrees or more
+		// Student's t of 3 degrees or more
+		if wide := (upper - lower) / (2 * 1.645 * sd); math.Abs(lower+upper-2*mean) > 1e-6*sd || !(wide > 0.85 && wide < 1.01) {
 			t.Errorf("%s: from %v to %v about %v ± %v", record[1], lower, upper, mean, sd)
 		}
 	}
@@ -214,8 +215,8 @@ func TestDigitsFollowTheSpread(t *testing.T) {
 	}
 }
 
-// Cutpoints have the spread of a joint posterior, by levels and in exponentials too, which a saved file keeps; a fit at the mode of its
-// hyper-parameters does not know it, and says so.
+// Cutpoints have the spread of a joint posterior, by levels and in exponentials too, which a saved file keeps; a fit at
+// the mode of its hyper-parameters does not know it, and says so.
 func TestInspectCutpoints(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("x,g,grade\n")

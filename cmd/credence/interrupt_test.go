@@ -129,7 +129,8 @@ func TestInterrupts(t *testing.T) {
 			}
 			took, ended := end(cmd, 10*time.Second)
 			code := cmd.ProcessState.ExitCode()
-			if code == exitDone || code == exitFailed && !strings.Contains(errs.String(), "interrupt") { // it had ended by itself
+			// it had ended by itself
+			if code == exitDone || code == exitFailed && !strings.Contains(errs.String(), "interrupt") {
 				continue
 			}
 			tried++

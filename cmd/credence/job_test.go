@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestJobs: the loop of the help ends with the bytes of fit, whatever was killed or is left of an earlier round on the way; exit codes say how far it is.
+// TestJobs: the loop of the help ends with the bytes of fit, whatever was killed or is left of an earlier round on the
+// way; exit codes say how far it is.
 func TestJobs(t *testing.T) {
 	folder, rng := t.TempDir(), rand.New(rand.NewPCG(1, 5))
 	var files []string

@@ -33,7 +33,8 @@ func TestLookCommand(t *testing.T) {
 	if o := decode(t, must(t, "look", other, "--schema", schema, "--json")); o["columns"].([]any)[1].(map[string]any)["kind"] != "category" {
 		t.Errorf("%v", o["columns"])
 	}
-	must(t, "predict", model, file(t, "new.csv", "id,zip,flag,city\n2,0100,yes,Bern\n"), "--schema", schema, "-o", filepath.Join(folder, "p.csv")) // which lacks the target
+	// which lacks the target
+	must(t, "predict", model, file(t, "new.csv", "id,zip,flag,city\n2,0100,yes,Bern\n"), "--schema", schema, "-o", filepath.Join(folder, "p.csv"))
 	for _, c := range []struct {
 		code int
 		want string

@@ -20,8 +20,8 @@ import (
 	"github.com/credence-ml/credence/selection"
 )
 
-// warning is a table that fits warn of: rows that are impossible, tails, equal rows, values that are missing. Column y is of
-// numbers, b of classes, n of counts.
+// warning is a table that fits warn of: rows that are impossible, tails, equal rows, values that are missing. Column y
+// is of numbers, b of classes, n of counts.
 func warning() relation.Table {
 	const rows = 360
 	t := relation.Table{Names: []string{"x", "z", "c", "y", "b", "n"}, Numbers: map[string][]float64{}, Texts: map[string][]string{}}
@@ -59,8 +59,8 @@ func warning() relation.Table {
 	return t
 }
 
-// The bytes of a model of any kind are those of its rows, options and seed, however the rows come, and the names of files and
-// folders do not stand in it; nor in what a run that is stopped leaves to go on from.
+// The bytes of a model of any kind are those of its rows, options and seed, however the rows come, and the names of
+// files and folders do not stand in it; nor in what a run that is stopped leaves to go on from.
 func TestModelsAreBytesOfTheirRows(t *testing.T) {
 	const secret = "mueller_clinic" // part of every name
 	root, rows := t.TempDir(), warning()

@@ -58,9 +58,9 @@ func TestTheNextDay(t *testing.T) {
 	}
 }
 
-// One command line begins a run and goes on with it, from the model of another day too: formula, engine and policies are
-// those that it began with, the malformed row at which it stopped may be corrected or left out, and its files may have
-// other names and times. It ends in the bytes of a run that did not stop.
+// One command line begins a run and goes on with it, from the model of another day too: formula, engine and policies
+// are those that it began with, the malformed row at which it stopped may be corrected or left out, and its files may
+// have other names and times. It ends in the bytes of a run that did not stop.
 func TestTheSameCommandLineGoesOn(t *testing.T) {
 	folder := t.TempDir()
 	rows := strings.SplitAfter(clicksCSV(clicks(50, 4)), "\n")

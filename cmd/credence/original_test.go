@@ -75,8 +75,8 @@ func TestMomentsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestInfiniteMeans: a mean beyond all numbers is an empty cell with a warning beside an interval that holds, for people and
-// in JSON, and the remedy works.
+// TestInfiniteMeans: a mean beyond all numbers is an empty cell with a warning beside an interval that holds, for
+// people and in JSON, and the remedy works.
 func TestInfiniteMeans(t *testing.T) {
 	few := strings.Join(strings.Split(lognormals(), "\n")[:6], "\n") + "\n"
 	model := fitted(t, file(t, "t.csv", few), "-f", "price ~ size", "--family", "gamma(shape=1)", "--prior", "normal(variance=1e6)")

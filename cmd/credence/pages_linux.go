@@ -11,15 +11,15 @@ import (
 const (
 	// largePages is the part of the heap, in bytes, that is of large pages. It takes addresses, not memory.
 	largePages = 256 << 20
-	// fewBytes is the size of files whose job ends before large pages have paid for themselves: the runtime looks through the
-	// heap once for them, which takes some milliseconds.
+	// fewBytes is the size of files whose job ends before large pages have paid for themselves: the runtime looks
+	// through the heap once for them, which takes some milliseconds.
 	fewBytes = 1 << 20
 )
 
-// useLargePages makes the first part of the heap one of large pages (madvise(2), MADV_HUGEPAGE) for a job on files that are not
-// small, where the system has such pages for programs that ask: memory then comes 2 MB at a time, and not 4 KB, which is a third
-// of the time of a short fit on a virtual machine. The runtime cannot be told to ask for its own heap, but it keeps the
-// addresses of what it frees, and what was asked for stays with these.
+// useLargePages makes the first part of the heap one of large pages (madvise(2), MADV_HUGEPAGE) for a job on files that
+// are not small, where the system has such pages for programs that ask: memory then comes 2 MB at a time, and not 4 KB,
+// which is a third of the time of a short fit on a virtual machine. The runtime cannot be told to ask for its own heap,
+// but it keeps the addresses of what it frees, and what was asked for stays with these.
 func useLargePages(paths []string) {
 	size := int64(0)
 	for _, path := range paths {

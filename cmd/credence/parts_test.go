@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A part of a date is a category as a column of its values is one, in a block, in products, hashed, kept and learned from a
-// stream, and a part that training did not have is named. A number times hash(c) is the number times c.
+// A part of a date is a category as a column of its values is one, in a block, in products, hashed, kept and learned
+// from a stream, and a part that training did not have is named. A number times hash(c) is the number times c.
 func TestPartsOfDatesAreCategories(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("y,z,x,g,h,at\n")

@@ -10,7 +10,8 @@ import (
 	"github.com/credence-ml/credence/plot"
 )
 
-// TestPlotCommand: every kind that a model can have is drawn, from files, pipes and compressed files alike; what cannot be drawn is refused and leaves no file.
+// TestPlotCommand: every kind that a model can have is drawn, from files, pipes and compressed files alike; what cannot
+// be drawn is refused and leaves no file.
 func TestPlotCommand(t *testing.T) {
 	data, folder := file(t, "claims.csv", claims()), t.TempDir()
 	model, picture := filepath.Join(folder, "m.safetensors"), filepath.Join(folder, "x.svg")

@@ -48,8 +48,8 @@ func (m *messages) Write(text []byte) (int, error) {
 	return m.to.Write(text)
 }
 
-// set takes how far a stage is, and returns a line where the stage is seen to take long. A limit is the most that a stage may take: what
-// is left of it is not known.
+// set takes how far a stage is, and returns a line where the stage is seen to take long. A limit is the most that a
+// stage may take: what is left of it is not known.
 func (m *messages) set(stage string, done, total int64, limit bool, now time.Time) (line string) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -72,7 +72,8 @@ func (m *messages) set(stage string, done, total int64, limit bool, now time.Tim
 	switch left, known := m.left(spent); {
 	case known && spent+left > tellEvery:
 		return fmt.Sprintf("credence: %s will take about %s\n", printable(stage), inTime(spent+left))
-	case limit && done < total && spent*time.Duration(total) > tellEvery*time.Duration(done): // the limit is far off, as a rule
+	case limit && done < total && spent*time.Duration(total) > tellEvery*time.Duration(done):
+		// The limit is far off, as a rule.
 		return fmt.Sprintf("credence: %s takes %s for a step, of %d at most\n", printable(stage), inTime(spent/time.Duration(done)), total)
 	}
 	return ""

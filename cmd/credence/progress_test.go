@@ -51,8 +51,8 @@ func TestLongWorkIsTold(t *testing.T) {
 	}
 }
 
-// What is left is told of work that is known alone: of an engine that may end before its limit a step is told, and of a stage
-// whose last part has been counted the time that it has taken.
+// What is left is told of work that is known alone: of an engine that may end before its limit a step is told, and of a
+// stage whose last part has been counted the time that it has taken.
 func TestTimeLeftIsKnownOrNotTold(t *testing.T) {
 	begun := time.Now()
 	for _, c := range []struct {

@@ -51,8 +51,8 @@ func (r *refits) check(p *program, cmd *cobra.Command, leave bool) error {
 	return r.how.Validate()
 }
 
-// scores fits a model again without rows of the data, and returns the scores of those rows. An evaluation that is given takes them, too, by groups
-// of the texts of the columns that a keeps.
+// scores fits a model again without rows of the data, and returns the scores of those rows. An evaluation that is given
+// takes them, too, by groups of the texts of the columns that a keeps.
 func (r *refits) scores(ctx context.Context, p *program, model string, paths []string, a application, also *score.Evaluation) (*score.Scores, error) {
 	read, policy, err := a.flags.options(p)
 	if err != nil {
@@ -153,7 +153,8 @@ func groupsOf(ctx context.Context, table *dataset.Table, rows int, columns []str
 	return groups, nil
 }
 
-// asTrained has a table read as that of training was: the types of columns that were stated then, where none are now, and what texts mean.
+// asTrained has a table read as that of training was: the types of columns that were stated then, where none are now,
+// and what texts mean.
 func asTrained(read *dataset.Options, fitted *credence.Fitted) error {
 	stored := fitted.Frame.(*frame.Frame)
 	read.Reading = stored.Reading

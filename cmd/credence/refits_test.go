@@ -13,11 +13,13 @@ import (
 	"github.com/credence-ml/credence/internal/folds"
 )
 
-// visits is a table with a number of everything that refits meet: columns, a level, weights, exposures, an id, a date, classes and counts.
+// visits is a table with a number of everything that refits meet: columns, a level, weights, exposures, an id, a date,
+// classes and counts.
 func visits(n int) (rows []string, weights, classes, ids, days []float64) {
 	rng := rand.New(rand.NewPCG(4, 9))
 	for i := range n {
-		x, z, w, id, day := rng.NormFloat64(), 2+3*rng.Float64(), float64(1+rng.IntN(3)), rng.IntN(17), i*27%40 // each day occurs
+		// each day occurs
+		x, z, w, id, day := rng.NormFloat64(), 2+3*rng.Float64(), float64(1+rng.IntN(3)), rng.IntN(17), i*27%40
 		f := 0.5 + 0.7*x - 0.3*z + 0.4*float64(i%3)
 		class := 0.0
 		if f+rng.NormFloat64() > 0 {
@@ -32,8 +34,8 @@ func visits(n int) (rows []string, weights, classes, ids, days []float64) {
 
 const visitsHeader = "x,z,c,w,id,day,y,b,n,e\n"
 
-// TestCrossValidationByHand: what --cv and --split tell is what refits by the command line tell, whose rows left out have the weight 0,
-// and whose evaluations of those rows are added up. Folds are dealt here by the seed.
+// TestCrossValidationByHand: what --cv and --split tell is what refits by the command line tell, whose rows left out
+// have the weight 0, and whose evaluations of those rows are added up. Folds are dealt here by the seed.
 func TestCrossValidationByHand(t *testing.T) {
 	const n = 90
 	rows, weights, classes, ids, days := visits(n)
@@ -152,7 +154,8 @@ func TestCrossValidationByHand(t *testing.T) {
 	}
 }
 
-// TestRefitsReadAsTheModel: a table is read as the model read that of training, by no flag: types, texts that mean missing, policies.
+// TestRefitsReadAsTheModel: a table is read as the model read that of training, by no flag: types, texts that mean
+// missing, policies.
 func TestRefitsReadAsTheModel(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("zip,x,y\n")
@@ -205,8 +208,8 @@ func TestRefitsReadAsTheModel(t *testing.T) {
 	}
 }
 
-// TestRefitsShareFolds: models of classes and of numbers leave out the same rows, those of the first; groups of one row each are rows, whose standard
-// error is that of rows but for the mean that is estimated.
+// TestRefitsShareFolds: models of classes and of numbers leave out the same rows, those of the first; groups of one row
+// each are rows, whose standard error is that of rows but for the mean that is estimated.
 func TestRefitsShareFolds(t *testing.T) {
 	rows, _, _, _, _ := visits(60)
 	for i := range rows {
@@ -290,7 +293,8 @@ func TestRefitRefusals(t *testing.T) {
 	}
 }
 
-// TestRefitsByGroups: --by and --reliability under --cv tell of each group of rows what refits by hand without them tell, whatever fold the rows are in.
+// TestRefitsByGroups: --by and --reliability under --cv tell of each group of rows what refits by hand without them
+// tell, whatever fold the rows are in.
 func TestRefitsByGroups(t *testing.T) {
 	regions := []string{"a", "b", "c"}
 	without, alone := map[string]string{}, map[string]string{}

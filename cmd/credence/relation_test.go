@@ -24,9 +24,9 @@ import (
 	"github.com/credence-ml/credence/internal/relation"
 )
 
-// answered is the [relation.Run] of command lines, in this process: every number that the command prints as JSON and, where
-// a job has rows to predict, those of predict, by the row. What scores rows with targets scores those that were fitted where
-// there are no others, so that whatever a relation does to rows it does to both.
+// answered is the [relation.Run] of command lines, in this process: every number that the command prints as JSON and,
+// where a job has rows to predict, those of predict, by the row. What scores rows with targets scores those that were
+// fitted where there are no others, so that whatever a relation does to rows it does to both.
 func answered(ctx context.Context, j relation.Job) (relation.Answer, error) {
 	folder, err := os.MkdirTemp("", "relation")
 	if err != nil {
@@ -176,8 +176,8 @@ const rowsName = "rows"
 // malformed are files that have a malformed row in the middle.
 const malformed = "malformed"
 
-// stopped is the run of a stream that stops before the end, where the job is of one: at the end of what is there so far, or
-// at a malformed row. The run after it has some flags more.
+// stopped is the run of a stream that stops before the end, where the job is of one: at the end of what is there so
+// far, or at a malformed row. The run after it has some flags more.
 func (c *commandLine) stopped(args []string) (stop *source, again []string) {
 	j := &c.job
 	switch {
@@ -219,7 +219,8 @@ func (c *commandLine) options() []string {
 			args = append(args, f.name, f.value)
 		}
 	}
-	if o.Raw && !slices.Contains(c.job.Flags, "--report") && !strings.Contains(o.Formula, "hash(") { // streams scale no column
+	// streams scale no column
+	if o.Raw && !slices.Contains(c.job.Flags, "--report") && !strings.Contains(o.Formula, "hash(") {
 		args = append(args, "--raw")
 	}
 	if len(o.PriorOdds) > 0 {
@@ -382,7 +383,8 @@ func (c *commandLine) rank(model string) error {
 	return nil
 }
 
-// commandRelations are the relations of the suite, with what they say of what only commands tell, and those of commands alone.
+// commandRelations are the relations of the suite, with what they say of what only commands tell, and those of commands
+// alone.
 func commandRelations() []relation.Relation {
 	all := relation.All()
 	for i := range all {
@@ -411,7 +413,8 @@ func commandRelations() []relation.Relation {
 		case "offset":
 			r.Expect = func(j relation.Job, place string, v float64) (float64, bool) {
 				place = relation.Ungrouped(place)
-				if place == "r2" || place == "smse" || place == "msll" || strings.HasPrefix(place, "calibration_") || strings.HasPrefix(place, "reliability.") { // beside the spread of targets, which the offset is in
+				// beside the spread of targets, which the offset is in
+				if place == "r2" || place == "smse" || place == "msll" || strings.HasPrefix(place, "calibration_") || strings.HasPrefix(place, "reliability.") {
 					return v, false
 				}
 				return expect(j, place, v)
@@ -581,9 +584,11 @@ func commandSubjects() []relation.Subject {
 		j := &s.Job
 		s.Under, s.Within = j.Command, 1e-6
 		s.Tolerances = []relation.Tolerance{
-			{Place: "variance_explained.*", Within: 0.05}, // the mean of 256 draws of f, and quantiles, in the order of the rows
-			{Place: "check.engines.*", Within: 1e-3},      // the lasso and ridge regression end at a tolerance of their own
-			{Place: "repeats.*", Within: 1e-4},            // so does the engine that a simulation asks
+			// the mean of 256 draws of f, and quantiles, in the order of the rows
+			{Place: "variance_explained.*", Within: 0.05},
+			// the lasso and ridge regression end at a tolerance of their own
+			{Place: "check.engines.*", Within: 1e-3},
+			{Place: "repeats.*", Within: 1e-4}, // so does the engine that a simulation asks
 			{Place: "scores.*", Within: 1e-4},
 		}
 		s.Slow = slices.Contains([]string{"select, by draws", "predict many rows", "evaluate counts", "evaluate classes", "evaluate left out", "compare", "compare by refits", "simulate"}, s.Name)
@@ -687,7 +692,8 @@ func TestSeeds(t *testing.T) {
 	drawn := subjects["select, by draws"]
 	drawn.Flags = []string{"--path=never", "--bootstrap", "20"}
 	relation.Differ(t, answered, drawn, "features.*.frequency", "variance_explained.*")
-	drawn.Flags = []string{"--path=never", "--null-check", "5", "--threshold", "0.01"} // below what noise has, so that some are called
+	// below what noise has, so that some are called
+	drawn.Flags = []string{"--path=never", "--null-check", "5", "--threshold", "0.01"}
 	relation.Differ(t, answered, drawn, "null_check.called.*")
 	relation.Differ(t, answered, subjects["simulate"], "repeats.information.*.log_loss", "repeats.random.*.log_loss")
 	random := subjects["rank"]
@@ -729,7 +735,8 @@ func TestGainError(t *testing.T) {
 	}, j, map[string]string{"models.1.gain_error": "models.1.gain"}, 20)
 }
 
-// TestOtherJobs: whatever of a job is another, rows and the role of each among them, it does not go on from the checkpoint.
+// TestOtherJobs: whatever of a job is another, rows and the role of each among them, it does not go on from the
+// checkpoint.
 func TestOtherJobs(t *testing.T) {
 	subjects := map[string]relation.Job{}
 	for _, s := range commandSubjects() {
@@ -794,11 +801,12 @@ func TestOtherJobs(t *testing.T) {
 	}
 }
 
-// TestFiguresAgree: of rows of the fit, r2 and smse are of the same mean, weights and all; compare tells the density and the
-// error that evaluate tells.
+// TestFiguresAgree: of rows of the fit, r2 and smse are of the same mean, weights and all; compare tells the density
+// and the error that evaluate tells.
 func TestFiguresAgree(t *testing.T) {
 	for _, s := range commandSubjects() {
-		if s.Job.Command != "evaluate" || s.Slow && testing.Short() || s.Name == "evaluate by groups" { // of whose flags compare has none
+		// of whose flags compare has none
+		if s.Job.Command != "evaluate" || s.Slow && testing.Short() || s.Name == "evaluate by groups" {
 			continue
 		}
 		if s.Name == "evaluate trials" { // grades in its place

@@ -14,8 +14,8 @@ var (
 	remedial = regexp.MustCompile(flagged)
 )
 
-// remediesOf are the flags with values that a message says to add, those of each remedy together, in the order in which it has
-// them.
+// remediesOf are the flags with values that a message says to add, those of each remedy together, in the order in which
+// it has them.
 func remediesOf(message string) (found [][]string) {
 	for _, text := range remedy.FindAllString(message, -1) {
 		var args []string
@@ -107,7 +107,8 @@ func TestRemediesAreExecuted(t *testing.T) {
 					again = []string{"fit", command[1], "--target", "y"}
 				}
 				o := invoke(t, "", append(again[:len(again):len(again)], remedy...)...)
-				declared := remedy[0] != "--missing" || strings.Contains(o.err, "missing values in") // what is declared is missing now
+				// what is declared is missing now
+				declared := remedy[0] != "--missing" || strings.Contains(o.err, "missing values in")
 				if o.code != exitDone && (!c.fails || o.err == first.err || !declared) {
 					t.Errorf("%s: exit %d: %s", remedy, o.code, o.err)
 				}

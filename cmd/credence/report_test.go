@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestReportCommand: a page of one model and of two, from files and pipes, the same bytes each time; what can have none leaves no file.
+// TestReportCommand: a page of one model and of two, from files and pipes, the same bytes each time; what can have none
+// leaves no file.
 func TestReportCommand(t *testing.T) {
 	data, folder := file(t, "claims.csv", claims()), t.TempDir()
 	model, page := filepath.Join(folder, "m.safetensors"), filepath.Join(folder, "r.html")

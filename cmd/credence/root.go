@@ -129,7 +129,8 @@ another round; 130 interrupted.`,
 			}
 			return misused(fmt.Errorf("--quiet prints no summary, and %s has nothing else to tell: %s", cmd.CommandPath(), remedy))
 		}
-		for _, name := range []string{"output", "checkpoint", "write-selected", "plot", "from", "schema"} { // of a variable that is not set
+		// of a variable that is not set
+		for _, name := range []string{"output", "checkpoint", "write-selected", "plot", "from", "schema"} {
 			if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
 				return misused(fmt.Errorf("--%s names no file: name one, or leave --%[1]s out", name))
 			}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEvaluateByGroups: a column beside the model makes groups whose figures are those of files with their rows alone, of models of fit and of
-// stream; refusals say what to name.
+// TestEvaluateByGroups: a column beside the model makes groups whose figures are those of files with their rows alone,
+// of models of fit and of stream; refusals say what to name.
 func TestEvaluateByGroups(t *testing.T) {
 	var all strings.Builder
 	alone := map[string]*strings.Builder{"north": {}, "south": {}}

@@ -83,7 +83,8 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	if flags.top < 0 {
 		return misused(fmt.Errorf("--top %d is negative", flags.top))
 	}
-	if i := slices.Index(paths, string(selection.PathNever)); i >= 0 && flags.how.Path == selection.PathAlways { // --path stands by itself, too
+	// --path stands by itself, too
+	if i := slices.Index(paths, string(selection.PathNever)); i >= 0 && flags.how.Path == selection.PathAlways {
 		return misused(fmt.Errorf("--path %s is --path and a file of that name: write --path=%[1]s", paths[i]))
 	}
 	read, missing, err := flags.options(p)

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestSelectProducts: tables of products of two shards, in either order, select what their rows do, and their model predicts.
+// TestSelectProducts: tables of products of two shards, in either order, select what their rows do, and their model
+// predicts.
 func TestSelectProducts(t *testing.T) {
 	names := []string{"(intercept)", "a", "b", "c", "d", "y"}
 	var csv strings.Builder

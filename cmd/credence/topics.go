@@ -125,7 +125,8 @@ func (p *page) add(name, about string, options []spec.Option) {
 	w.Flush()
 }
 
-// pageWidth is the width of what stands beside a key, with which most terminals show a page without breaks of their own.
+// pageWidth is the width of what stands beside a key, with which most terminals show a page without breaks of their
+// own.
 const pageWidth = 90
 
 // wrapped breaks a text between words into lines of a width.

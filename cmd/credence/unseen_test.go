@@ -65,7 +65,8 @@ func TestUnseenFeaturesAreScoredAtTheirPrior(t *testing.T) {
 		default:
 			variance = number(t, hyper, "prior_variance.linear")
 		}
-		if line["hyper_treatment"] == "integrate" && engine != "--prior=normal(ard=true)" { // the report has the median, and the law its mean
+		// the report has the median, and the law its mean
+		if line["hyper_treatment"] == "integrate" && engine != "--prior=normal(ard=true)" {
 			if median < variance || median > 4*variance {
 				t.Errorf("%s: a further weight has variance %g, and the prior the median %g", engine, median, variance)
 			}
@@ -87,8 +88,8 @@ func TestUnseenFeaturesAreScoredAtTheirPrior(t *testing.T) {
 	}
 }
 
-// Rows of a level that training does not have are refused by name, and under --unseen prior answered alike through every door:
-// no effect, give or take the spread of the levels.
+// Rows of a level that training does not have are refused by name, and under --unseen prior answered alike through
+// every door: no effect, give or take the spread of the levels.
 func TestUnseenLevelsAtEveryDoor(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("g,x,y\n")

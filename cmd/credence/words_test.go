@@ -26,8 +26,8 @@ func wordsTable(t *testing.T) string {
 	return file(t, "visits.csv", text.String())
 }
 
-// TestCountsAreSaidFirst: what a target looks like stands in the second line of a fit that states no family, in JSON, and in
-// inspect.
+// TestCountsAreSaidFirst: what a target looks like stands in the second line of a fit that states no family, in JSON,
+// and in inspect.
 func TestCountsAreSaidFirst(t *testing.T) {
 	path, model := wordsTable(t), filepath.Join(t.TempDir(), "m.safetensors")
 	out := must(t, "fit", path, "--target", "visits", "-o", model)
@@ -50,8 +50,8 @@ func TestCountsAreSaidFirst(t *testing.T) {
 	}
 }
 
-// TestCalibrationInALine: evaluate tells the calibration of counts in one line, whose figures are those of JSON, whether
-// the targets vary less than the family allows or more.
+// TestCalibrationInALine: evaluate tells the calibration of counts in one line, whose figures are those of JSON,
+// whether the targets vary less than the family allows or more.
 func TestCalibrationInALine(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	counts, drawn := string(sure(os.ReadFile(wordsTable(t)))(t)), strings.Builder{}
@@ -89,8 +89,8 @@ func TestCalibrationInALine(t *testing.T) {
 	}
 }
 
-// TestSmoothsInALine: inspect shows a smooth term in one line, as JSON has it, and none of its weights, which stand in JSON
-// and files.
+// TestSmoothsInALine: inspect shows a smooth term in one line, as JSON has it, and none of its weights, which stand in
+// JSON and files.
 func TestSmoothsInALine(t *testing.T) {
 	path, model := wordsTable(t), filepath.Join(t.TempDir(), "m.safetensors")
 	must(t, "fit", path, "--formula", "visits ~ z + rbf(x, n=6)", "--family", "poisson", "-o", model)

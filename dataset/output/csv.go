@@ -45,8 +45,8 @@ func (w *csvWriter) between(line []byte, column int) []byte {
 	return append(line, w.delimiter)
 }
 
-// appendCell appends a text, in quotes where a reader would not find its end without, as RFC 4180 has them, or would take
-// blanks before it for none.
+// appendCell appends a text, in quotes where a reader would not find its end without, as RFC 4180 has them, or would
+// take blanks before it for none.
 func appendCell(line, text []byte, delimiter byte) []byte {
 	quoted := string(text) == `\.` // which ends the data of a database
 	for _, c := range text {
@@ -68,7 +68,8 @@ func appendCell(line, text []byte, delimiter byte) []byte {
 	return append(line, '"')
 }
 
-// appendNumber appends the shortest decimals of a number: up to 10¹⁵ without an exponent, which spreadsheets may take for text.
+// appendNumber appends the shortest decimals of a number: up to 10¹⁵ without an exponent, which spreadsheets may take
+// for text.
 func appendNumber(line []byte, v float64) []byte {
 	format := byte('g')
 	if size := math.Abs(v); size >= 1 && size < 1e15 {

@@ -14,8 +14,8 @@ import (
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
-// What stands in the place of a cache and is none is not opened, waited for, followed or removed, but by the cache that is
-// written there; Clean and the limit remove caches alone.
+// What stands in the place of a cache and is none is not opened, waited for, followed or removed, but by the cache that
+// is written there; Clean and the limit remove caches alone.
 func TestForeignFiles(t *testing.T) {
 	chunks := []*credence.Chunk{randomChunk(rand.New(rand.NewPCG(1, 1)), 100, 10, 0, true)}
 	for name, place := range map[string]func(path, other string) error{

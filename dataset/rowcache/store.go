@@ -52,7 +52,8 @@ func (s *Store) Open(key string) *Reader {
 	}
 	r, err := open(path)
 	if err != nil {
-		if refused := (*fs.PathError)(nil); !errors.As(err, &refused) { // what the system refuses to open is not damaged
+		// what the system refuses to open is not damaged
+		if refused := (*fs.PathError)(nil); !errors.As(err, &refused) {
 			os.Remove(path)
 		}
 		return nil

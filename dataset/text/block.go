@@ -44,8 +44,9 @@ type Rules struct {
 type Block struct {
 	table.Rows
 	Layout *Layout
-	Line   int    // line of the first byte
-	Before []byte // of the file, before Data and in no other block: its header, or what was read before the place it was opened at
+	Line   int // line of the first byte
+	// of the file, before Data and in no other block: its header, or what was read before the place it was opened at
+	Before []byte
 	Data   []byte // whole rows; ends in '\n' unless empty
 	Bytes  int64  // how much there was to decode; the text or, of other formats, the numbers
 	Read   int64  // bytes of the input consumed up to the end of the block, as stored

@@ -317,7 +317,8 @@ rows:
 	}
 }
 
-// category returns the value of a cell that is a text in a kept column, NaN where it is missing; fault says why it cannot be one.
+// category returns the value of a cell that is a text in a kept column, NaN where it is missing; fault says why it
+// cannot be one.
 func (c *CSV) category(b *Block, column int, f *field, line int) (value float64, fault string) {
 	if !b.InPlace {
 		return b.level(&c.Rules, column, f.text, line)

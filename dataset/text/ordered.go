@@ -10,11 +10,10 @@ import (
 // them to consume, on the caller's goroutine, in the order of production.
 //
 // produce calls take for an empty item and send to pass it on; both report false
-// when it should stop; an item that is not sent is the next that take gives. At most 2·threads+2 items exist, made by fresh, and they
-// are used again after consume. The error is the first in the order of items:
-// that of consume, a panic of work, or that of produce once all that was sent before is consumed.
-// On cancellation Ordered returns without waiting for produce, which may be
-// stuck in a read; it stops at its next take or send.
+// when it should stop; an item that is not sent is the next that take gives. At most 2·threads+2 items exist, made by
+// fresh, and they are used again after consume. The error is the first in the order of items: that of consume, a panic
+// of work, or that of produce once all that was sent before is consumed. On cancellation Ordered returns without
+// waiting for produce, which may be stuck in a read; it stops at its next take or send.
 //
 // One thread does everything on the caller's goroutine with one item, which stays in the cache of its core, and
 // waits for produce.

@@ -90,7 +90,8 @@ func (s *Splitter) Next(b *Block) error {
 			}
 			return &Error{File: s.File, Line: s.line, What: what}
 		}
-		grown := make([]byte, len(data), min(2*cap(data), max(s.longest, len(data))+2)) // a longer row than allowed is not waited for
+		// a longer row than allowed is not waited for
+		grown := make([]byte, len(data), min(2*cap(data), max(s.longest, len(data))+2))
 		copy(grown, data)
 		data = grown
 	}

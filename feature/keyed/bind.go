@@ -18,9 +18,9 @@ import (
 var errDropped, errLacking = errors.New("dropped"), errors.New("lacking")
 
 // Bind makes a batch of rows [first, first+count) of the run that Begin took up. Batch, Faults and From
-// are valid until Bind is called for the [Batches]th time from then on. It leaves out rows whose cells the plan cannot take, noting up to
-// most of them in Faults; at one more it stops, and returns its error and the number of rows that were
-// taken up before it. Where means run it also stops behind a row that an engine may refuse.
+// are valid until Bind is called for the [Batches]th time from then on. It leaves out rows whose cells the plan cannot
+// take, noting up to most of them in Faults; at one more it stops, and returns its error and the number of rows that
+// were taken up before it. Where means run it also stops behind a row that an engine may refuse.
 func (b *Binder) Bind(dst *credence.Batch, first, count, most int) (taken int, err error) {
 	b.turn = (b.turn + 1) % Batches
 	memory := &b.memory[b.turn]

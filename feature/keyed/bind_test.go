@@ -311,7 +311,8 @@ func TestMeansStayAfterThePass(t *testing.T) {
 	}
 }
 
-// Where all terms are single levels their keys are shortened as any others are, and a level that fills a gap has its name in a cross.
+// Where all terms are single levels their keys are shortened as any others are, and a level that fills a gap has its
+// name in a cross.
 func TestLevelsAlone(t *testing.T) {
 	plan := &Plan{Format: Format, Target: frame.Column("y"), Missing: frame.Mean}
 	single(plan, Input{Expr: frame.Column("c"), Kind: credence.Category}, 0)

@@ -147,8 +147,8 @@ type term struct {
 	slot  int32 // of its one input, a number; -1 is not looked up yet
 }
 
-// Knows says whether training had a level of an input, by its place in the plan. Of an input that terms have crossed alone that is not known, and
-// it is taken to have had all.
+// Knows says whether training had a level of an input, by its place in the plan. Of an input that terms have crossed
+// alone that is not known, and it is taken to have had all.
 func (b *Binder) Knows(input int, level string) bool {
 	alone := false
 	for i := range b.plan.Terms {

@@ -15,9 +15,10 @@ const Format = 2
 // Plan says which keys and values the rows of a table have. It is plain data: a model stores it, so
 // that prediction repeats what training did.
 type Plan struct {
-	Format   int          `json:"format"`
-	Target   frame.Expr   `json:"target,omitzero"`
-	Positive string       `json:"positive,omitempty"` // the class that counts as 1; empty: 1 against 0 or -1, true against false
+	Format int        `json:"format"`
+	Target frame.Expr `json:"target,omitzero"`
+	// the class that counts as 1; empty: 1 against 0 or -1, true against false
+	Positive string       `json:"positive,omitempty"`
 	Negative string       `json:"negative,omitempty"` // the only other class; empty means all others
 	Weight   *frame.Expr  `json:"weight,omitempty"`
 	Offset   []frame.Expr `json:"offset,omitempty"` // added up

@@ -99,7 +99,8 @@ func TestCalibration(t *testing.T) {
 				}
 			}
 			t.Logf("%.3f of weights in 90 %%, z SD %.2f; standard deviations are told to be %.2f of what they should", held, math.Sqrt(squares), told)
-			if by := told * math.Sqrt(squares); by < 0.95 || by > 1.15 { // the Gaussian that it is compared with is narrow, too, by a little
+			// the Gaussian that it is compared with is narrow, too, by a little
+			if by := told * math.Sqrt(squares); by < 0.95 || by > 1.15 {
 				t.Errorf("standard deviations over what is told they should be have a z SD of %.2f", by)
 			}
 			if held < c.least-2*math.Sqrt(0.09/sets) {

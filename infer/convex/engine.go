@@ -18,7 +18,8 @@ type Config struct {
 	Variances Variances `json:"variances,omitempty"`
 	// Hyper says what is done about variances, scales and noise where they are learned: "integrate",
 	// over their priors, "mode", at the mode under these, or "ml", without priors. "" is integrate where variances are
-	// exact and weights at most [problem.FullWeights], and else mode. Under "heldout" the prior variances are those of Start.
+	// exact and weights at most [problem.FullWeights], and else mode. Under "heldout" the prior variances are those of
+	// Start.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 	// Steps limits the outer loops; 0 means 100 where variances are exact, and else 5.
 	Steps int `json:"steps,omitempty"`

@@ -33,7 +33,8 @@ type beside struct {
 	heavy   bool      // weights are sites of their own
 }
 
-// operators are X and B: the table with its prior, and rows and weights that are sites. A selection of nothing stands for none.
+// operators are X and B: the table with its prior, and rows and weights that are sites. A selection of nothing stands
+// for none.
 func (t *beside) operators() measured {
 	_, d := t.table.Dims()
 	roots, weights := make(linop.Diagonal, d), &linop.Selection{Cols: d}
@@ -185,8 +186,8 @@ func (t *exactTable) posterior(mean []float64, root float64) credence.Posterior 
 	return &posterior.Full{Mean: mean, Factor: factor}
 }
 
-// dualTable is the system of a table of fewer rows than weights, by them: see [gauss.Dual]. G are the precisions of the sites of
-// classes.
+// dualTable is the system of a table of fewer rows than weights, by them: see [gauss.Dual]. G are the precisions of the
+// sites of classes.
 type dualTable struct {
 	diagonal
 	columns  *problem.Columns // Φ, centred

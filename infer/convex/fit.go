@@ -136,8 +136,8 @@ func (f *fit) climb(ctx context.Context) (done int, converged bool, err error) {
 	return steps, false, nil
 }
 
-// restingMeans is by how many standard deviations a mean may be expected to move in the outer loop after the last one of
-// a fit whose bound is not known: moves go on falling as they did.
+// restingMeans is by how many standard deviations a mean may be expected to move in the outer loop after the last one
+// of a fit whose bound is not known: moves go on falling as they did.
 const restingMeans = 0.1
 
 // farthest is the largest distance between two means in standard deviations.

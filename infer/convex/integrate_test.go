@@ -34,7 +34,8 @@ func TestIntegrateNormal(t *testing.T) {
 		for i := range rows.Target {
 			rows.X.Row(i)[2] += 4
 			rows.Target[i] = 30 + rows.Target[i] + 20*math.Sin(float64(i*i)) // more noise than 20 columns explain
-			if n > 20 {                                                      // weights repeat rows, which few rows would make certain of
+			// weights repeat rows, which few rows would make certain of
+			if n > 20 {
 				rows.Weight = append(rows.Weight, float64(1+i%3))
 			}
 		}

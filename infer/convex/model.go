@@ -85,7 +85,8 @@ func (f *fit) newSystem(roots []float64) {
 	}
 }
 
-// add takes what is stated of a coordinate, in the target's own units, as value, which stays what it is where nothing is stated.
+// add takes what is stated of a coordinate, in the target's own units, as value, which stays what it is where nothing
+// is stated.
 func (f *fit) add(c coordinate, value *float64, stated param.Parameter, unit float64) {
 	if c.value = value; stated.State != param.Learned {
 		*value = math.Log(stated.Value)/c.log - math.Log(unit)

@@ -43,7 +43,8 @@ type Problem struct {
 // Options say how to solve one. The zero value is the default.
 type Options struct {
 	Variances Variances
-	Steps     int     // of the outer loop at most; 0 means 100 where variances are exact, 2,000 for the mode and 5 elsewhere
+	// of the outer loop at most; 0 means 100 where variances are exact, 2,000 for the mode and 5 elsewhere
+	Steps     int
 	Tolerance float64 // relative change of φ at which it ends, or of s for the mode; 0 means 1e-9, or 1e-4
 	K         int     // Lanczos steps, draws, or vectors of XDiag; 0 means 80, 64, or 32
 	Seed      uint64
@@ -212,7 +213,8 @@ func (l *loop) goOn(from *Solution) {
 func jacobi(a *normal) linop.Matrix {
 	n, _ := a.Dims()
 	const probes = 8
-	rng := credence.Rand(0, credence.ConvexDraws, credence.ConvexDiagonal) // one for all seeds: it decides steps, not answers
+	// one for all seeds: it decides steps, not answers
+	rng := credence.Rand(0, credence.ConvexDraws, credence.ConvexDiagonal)
 	signs, product := linop.NewDense(n, probes), linop.NewDense(n, probes)
 	for i := range signs.Data {
 		signs.Data[i] = float64(2*rng.IntN(2) - 1)

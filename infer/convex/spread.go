@@ -19,9 +19,9 @@ const (
 	comparedDraws = 16
 )
 
-// compareSpread tells how much narrower Q is than the Gaussian at its mean whose precision is what log t curves on average over
-// it, E[−∂² log t_i] in place of 1/γ_i: that of the best Gaussian in the sense of Kullback and Leibler (Opper &
-// Archambeau 2009), where the bound by 1/γ lies below log t everywhere but at two points.
+// compareSpread tells how much narrower Q is than the Gaussian at its mean whose precision is what log t curves on
+// average over it, E[−∂² log t_i] in place of 1/γ_i: that of the best Gaussian in the sense of Kullback and Leibler
+// (Opper & Archambeau 2009), where the bound by 1/γ lies below log t everywhere but at two points.
 func (f *fit) compareSpread(ctx context.Context) error {
 	l := f.loop
 	if l.count == 0 {

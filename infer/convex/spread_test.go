@@ -16,7 +16,8 @@ import (
 )
 
 // TestSpread: what is told of the standard deviation of a weight is what the posterior on a grid says where rows are
-// many, and elsewhere at least half of what is lacking: the Gaussian that Q is compared with has neither skew nor tails.
+// many, and elsewhere at least half of what is lacking: the Gaussian that Q is compared with has neither skew nor
+// tails.
 func TestSpread(t *testing.T) {
 	density := func(p credence.Prior) func(w float64) float64 {
 		switch p := p.(type) {

@@ -120,7 +120,8 @@ type leading struct {
 	upper   []float64 // the factor of A in the leading columns
 }
 
-// newLeading takes the diagonal of A, the part of it that the rows make, these rows' weights, and how many columns lead.
+// newLeading takes the diagonal of A, the part of it that the rows make, these rows' weights, and how many columns
+// lead.
 func (c *columns) newLeading(diagonal, rowPart, weights []float64, most int) *leading {
 	d := len(diagonal)
 	p := &leading{ws: c.ws, inverse: make(linop.Diagonal, d), places: make([]int, d)}

@@ -9,15 +9,16 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// thin leaves the columns that are in one row at most, such as words that a single text has, out of the systems of a table
-// of classes. Given f' of the other columns, the weights of a row's own columns depend on that row alone, so
-// that they are integrated out. With λ what A has beside the rows, G the rows' weights, and κ_i = Σ φ²/λ over row i's own columns,
+// thin leaves the columns that are in one row at most, such as words that a single text has, out of the systems of a
+// table of classes. Given f' of the other columns, the weights of a row's own columns depend on that row alone, so that
+// they are integrated out. With λ what A has beside the rows, G the rows' weights, and κ_i = Σ φ²/λ over row i's own
+// columns,
 //
 //	A' = Φ'ᵀG'Φ' + λ',  G' = G/(1 + κG),  z = z'/(1 + κG)² + κ/(1 + κG),
 //
-// and draws of A' are completed by those of the other weights given f'. The intercept of A' stands at the means of the columns
-// that are left. Its prior there is as wide as at the means of all, and differs by λ_0 c² beside the λ of the other weights, 1e-10 of
-// it for words of one text among thousands.
+// and draws of A' are completed by those of the other weights given f'. The intercept of A' stands at the means of the
+// columns that are left. Its prior there is as wide as at the means of all, and differs by λ_0 c² beside the λ of the
+// other weights, 1e-10 of it for words of one text among thousands.
 type thin struct {
 	*beside          // of all columns
 	few     *beside  // of those that are left

@@ -13,8 +13,9 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// TestThin: with columns of one row and of none left out, solutions, variances and draws are those of the whole A, with and without
-// an intercept at the columns' means and weights that are sites. Draws are compared within five standard errors.
+// TestThin: with columns of one row and of none left out, solutions, variances and draws are those of the whole A, with
+// and without an intercept at the columns' means and weights that are sites. Draws are compared within five standard
+// errors.
 func TestThin(t *testing.T) {
 	const n, dense, common, own, draws = 24, 2, 5, 30, 4000
 	const d = dense + common + own

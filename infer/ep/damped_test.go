@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestDamped: steps that turn back each time are whole, then halves, then quarters, and so are those of what else is learned, which
-// has not turned; steps that keep their direction stay whole.
+// TestDamped: steps that turn back each time are whole, then halves, then quarters, and so are those of what else is
+// learned, which has not turned; steps that keep their direction stay whole.
 func TestDamped(t *testing.T) {
 	turning, straight := new(pace), new(pace)
 	var a, b float64

@@ -13,7 +13,8 @@
 // factor (Minka 2001; Hernández-Lobato, Hernández-Lobato & Suárez 2015). All sites move at once, by a
 // part of the way that shrinks where changes grow. The learned values move by expectation maximisation
 // from a high noise on, which anneals: the maximum that a start with little noise finds is often a bad
-// one. Where what is learned runs away from the sites of very many columns, all begins again and learning waits for them.
+// one. Where what is learned runs away from the sites of very many columns, all begins again and learning waits for
+// them.
 //
 // Where rows are fewer than columns the n×n form is used, K = B⁻¹ + X diag(1/λ) Xᵀ: a sweep takes
 // n²d operations, and no d×d matrix is formed. Above 3,000 rows and columns, 1,600 for classes of sparse columns,

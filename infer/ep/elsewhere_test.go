@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestElsewhere: two pairs of columns have nearly the same sum, and either pair may be in. Sites with one in do not come back to those with
-// the other in, and do come back to their own.
+// TestElsewhere: two pairs of columns have nearly the same sum, and either pair may be in. Sites with one in do not
+// come back to those with the other in, and do come back to their own.
 func TestElsewhere(t *testing.T) {
 	ctx := context.Background()
 	s := conform.NewSelection(40, 6, 0, 0, 1, 0.1, false, 3)

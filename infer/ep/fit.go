@@ -142,8 +142,8 @@ const (
 	growth         = 1.15
 )
 
-// Sites that start again, and those of classes, are followed for so many sweeps in which they move more than before; a rest before
-// so many sweeps is that of a model that is still empty.
+// Sites that start again, and those of classes, are followed for so many sweeps in which they move more than before; a
+// rest before so many sweeps is that of a model that is still empty.
 const (
 	patience = 150
 	noRest   = 100
@@ -154,7 +154,8 @@ type course struct {
 	Sweeps  int  `json:"sweeps"` // that are done
 	Ended   bool `json:"ended"`
 	Settled bool `json:"settled"` // as it ended
-	Calmest int  `json:"calmest"` // the sweep in which sites and what is learned moved least, 0 before one is looked for
+	// the sweep in which sites and what is learned moved least, 0 before one is looked for
+	Calmest int `json:"calmest"`
 	least   float64
 	calm    mode // after it
 	step    float64

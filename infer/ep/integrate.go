@@ -107,9 +107,10 @@ type answer struct {
 	covariance                []float64 // d×d, nil where it is too large
 	noise                     float64   // noise variance
 	df                        float64   // 0: normal
-	kept                      []float64 // means of the prior variances of kept blocks; nil where they are not integrated
-	evidence                  float64   // log evidence
-	dropped, points           int
+	// means of the prior variances of kept blocks; nil where they are not integrated
+	kept            []float64
+	evidence        float64 // log evidence
+	dropped, points int
 }
 
 func answerOf(p hyper.Point, evidence float64) *answer {
@@ -142,8 +143,8 @@ func (f *fit) evaluate(ctx context.Context, from *hyper.Evaluation, theta []floa
 // returned is the largest difference of an inclusion between sites that have come back to a mode and the mode's own.
 const returned = 0.05
 
-// elsewhere says whether sites at a point where an inclusion is far from the mode's are at another fixed point, and not at the one that
-// the mode's has moved to with what is learned: from there sites do not come back to the mode's.
+// elsewhere says whether sites at a point where an inclusion is far from the mode's are at another fixed point, and not
+// at the one that the mode's has moved to with what is learned: from there sites do not come back to the mode's.
 func (f *fit) elsewhere(ctx context.Context, from *mode, p *point) (bool, error) {
 	back, err := f.at(ctx, &p.mode, from.theta, returnTolerance, false)
 	if err != nil {
@@ -157,8 +158,8 @@ func (f *fit) elsewhere(ctx context.Context, from *mode, p *point) (bool, error)
 	return false, nil
 }
 
-// integrate adds up the axes around the mode near where expectation maximisation ended. Nodes at another fixed point are left
-// out.
+// integrate adds up the axes around the mode near where expectation maximisation ended. Nodes at another fixed point
+// are left out.
 func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	begin, err := f.at(ctx, from, from.theta, settledTolerance, true)
 	if err != nil {

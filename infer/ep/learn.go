@@ -40,8 +40,8 @@ func (p *pace) stretch(step float64) float64 {
 	return math.Copysign(p.length, step)
 }
 
-// damped is a step of what normal targets tell. Slab, noise and inclusion may go round with sites that have a least precision,
-// there and back again: steps are a half once one of them has turned back often, then a quarter.
+// damped is a step of what normal targets tell. Slab, noise and inclusion may go round with sites that have a least
+// precision, there and back again: steps are a half once one of them has turned back often, then a quarter.
 func (f *fit) damped(p *pace, step float64) float64 {
 	if step*p.last < 0 {
 		p.turns++
@@ -60,7 +60,8 @@ func (f *fit) damped(p *pace, step float64) float64 {
 	return step
 }
 
-// Turns of what is learned from which on steps are a half and a quarter: before it settles without damping there are two or three.
+// Turns of what is learned from which on steps are a half and a quarter: before it settles without damping there are
+// two or three.
 const halfTurns, quarterTurns = 4, 12
 
 // expectations are what the slopes of the log evidence in the learned values are made of.

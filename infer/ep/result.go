@@ -103,8 +103,8 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	return out, nil
 }
 
-// stuck says whether sites that have not settled still move with all that is learned held: then their inclusions are those of one
-// moment. It leaves them as they were.
+// stuck says whether sites that have not settled still move with all that is learned held: then their inclusions are
+// those of one moment. It leaves them as they were.
 func (f *fit) stuck(ctx context.Context, from *mode) (bool, error) {
 	tilted := slices.Clone(f.tilted)
 	_, settled, err := f.settle(ctx, pointSweeps, restTolerance, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestDamping: noise, slab and inclusion that go round with sites settle once their steps are damped. Of 40 sets of this kind 8 had
-// not settled after 500 sweeps without, one has not with it: that one tells no inclusion.
+// TestDamping: noise, slab and inclusion that go round with sites settle once their steps are damped. Of 40 sets of
+// this kind 8 had not settled after 500 sweeps without, one has not with it: that one tells no inclusion.
 func TestDamping(t *testing.T) {
 	for seed, stuck := range map[uint64]bool{6: false, 18: false, 39: false, 24: true} {
 		s := conform.NewSelection(40, 200, 5, 0.5, 1, 1, false, seed)
@@ -26,8 +26,8 @@ func TestDamping(t *testing.T) {
 	}
 }
 
-// TestFixedPointsElsewhere: where noise alone is to be explained, inclusions move far with that of the prior, and no value of what is
-// learned is left out for it.
+// TestFixedPointsElsewhere: where noise alone is to be explained, inclusions move far with that of the prior, and no
+// value of what is learned is left out for it.
 func TestFixedPointsElsewhere(t *testing.T) {
 	left := 0
 	for seed := range uint64(12) {

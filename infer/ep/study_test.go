@@ -18,7 +18,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestSimulationClasses: ep beside the lasso on classes of the simulation, σ(Xw) of 20 weights from N(0, 4), with nothing stated.
+// TestSimulationClasses: ep beside the lasso on classes of the simulation, σ(Xw) of 20 weights from N(0, 4), with
+// nothing stated.
 func TestSimulationClasses(t *testing.T) {
 	study.OnlyCalibration(t)
 	const p, rows, sets = 1000, 500, 10

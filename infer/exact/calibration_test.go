@@ -57,7 +57,8 @@ func (s *score) coverage() float64 { return s.held / s.count }
 func (s *score) sd() float64       { return math.Sqrt(s.squares / s.count) }
 func (s *score) rmse() float64     { return math.Sqrt(s.errors / s.count) }
 
-// standardised returns n + extra rows of d columns of pairwise correlation rho, of which the first n have mean 0 and variance 1.
+// standardised returns n + extra rows of d columns of pairwise correlation rho, of which the first n have mean 0 and
+// variance 1.
 func standardised(rng *rand.Rand, n, extra, d int, rho float64) linop.Dense {
 	x := linop.NewDense(n+extra, d)
 	for i := range n + extra {

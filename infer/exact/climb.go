@@ -197,8 +197,8 @@ func (e *Engine) jump(ctx context.Context, f form, t ascent, best *outcome) (*ou
 	return best, nil
 }
 
-// evidenceAt is the evidence of the form's rows with some features and all else as a climb left it, whose slopes are stored
-// unless slope is nil.
+// evidenceAt is the evidence of the form's rows with some features and all else as a climb left it, whose slopes are
+// stored unless slope is nil.
 func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Features, at *outcome, slope *slopes) (float64, error) {
 	if err := f.load(ctx, features); err != nil {
 		return 0, err
@@ -207,8 +207,8 @@ func (e *Engine) evidenceAt(ctx context.Context, f form, features credence.Featu
 	return f.evaluate(ctx, &point.values, slope)
 }
 
-// climbBeyond is climb, and then jump if the ascent is to look beyond; the form is left where they end. The last climb of a fit
-// is settled there, and at draws of the lengthscales.
+// climbBeyond is climb, and then jump if the ascent is to look beyond; the form is left where they end. The last climb
+// of a fit is settled there, and at draws of the lengthscales.
 func (e *Engine) climbBeyond(ctx context.Context, f form, t ascent) (*outcome, error) {
 	end, err := e.climb(ctx, f, t)
 	if err == nil && t.beyond {

@@ -38,7 +38,8 @@ type Config struct {
 	// learned; 0 means 10,000. Variances are always learned on all rows.
 	PolishRows int `json:"polish_rows,omitempty"`
 	// Hyper says what is done about noise and prior variances that are not stated; "" means
-	// hyper.Integrate up to problem.FullWeights weights, of which those of the levels of a category of many do not count (problem.Rest), and hyper.Mode above.
+	// hyper.Integrate up to problem.FullWeights weights, of which those of the levels of a category of many do not
+	// count (problem.Rest), and hyper.Mode above.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 	Seed  uint64          `json:"seed,omitempty"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.

@@ -10,9 +10,9 @@
 //
 // # Hyper-parameters
 //
-// Their logarithms are coordinates θ with the priors of package internal/hyper. With s the standard deviation of the target
-// less its offset, and c_b² the mean square of a block's columns together about their means (about 0 without an intercept;
-// 1 for blocks with hyper-parameters, as random features have it):
+// Their logarithms are coordinates θ with the priors of package internal/hyper. With s the standard deviation of the
+// target less its offset, and c_b² the mean square of a block's columns together about their means (about 0 without an
+// intercept; 1 for blocks with hyper-parameters, as random features have it):
 //
 //	σ ~ half-Cauchy(s)      τ_b² ~ (s/c_b)² BetaPrime(1, ½)
 //	a variance each: τ_j ~ half-Cauchy(α/c_j), α ~ half-Cauchy(s/√d)
@@ -22,12 +22,13 @@
 // curvature (hyper.Integrate), the mode alone (hyper.Mode), or no priors at all (hyper.MaximumLikelihood).
 // Lengthscales move the features, so that moments of weights under different ones cannot be added up: below
 // 400 rows the members of the fit are the mode and draws from the normal approximation of the
-// lengthscales' posterior, 16 of all draws of features together; from there on, and where lengthscales have no prior, they stand at their maximum.
-// The evidence is integrated over what the posterior is integrated over.
+// lengthscales' posterior, 16 of all draws of features together; from there on, and where lengthscales have no prior,
+// they stand at their maximum. The evidence is integrated over what the posterior is integrated over.
 //
-// Where all that are learned change prior deviations of weights and no columns (credence.Proportioned), sums are formed once, in the d×d form
-// whatever n is, and the logarithms of these hyper-parameters are coordinates of the integration like any other: with a weight's prior deviation
-// √λ_b s_j(ℓ), ∂L/∂log ℓ = Σ_j (A⁻¹_jj + q_j² − 1) ∂log s_j/∂log ℓ. The curvature is that of differences.
+// Where all that are learned change prior deviations of weights and no columns (credence.Proportioned), sums are formed
+// once, in the d×d form whatever n is, and the logarithms of these hyper-parameters are coordinates of the integration
+// like any other: with a weight's prior deviation √λ_b s_j(ℓ), ∂L/∂log ℓ = Σ_j (A⁻¹_jj + q_j² − 1) ∂log s_j/∂log ℓ. The
+// curvature is that of differences.
 //
 // The intercept is never learned: it is N(m, (10 s)²) and stands at the weighted means of the columns
 // that have no hyper-parameters, with the weighted mean m and standard deviation s of the target less its
@@ -49,19 +50,20 @@
 // posterior never are. With n < d the same quantities come from the n×n matrix
 // I + ΦΛΦᵀ/σ², and d×d is never formed. A weight of 2 is the row twice in all.
 //
-// Where more than 256 sparse columns go by the levels of categories (problem.Rest), the d×d form has the numbers of an arrow alone: its
-// levels are eliminated one after the other (package internal/arrow), in operations that grow with the levels, and with the cube of the R weights beside those of
-// the largest category; a category that the largest lies within is eliminated too. The posterior is a posterior.Arrow. An intercept then stands at the
-// means of the dense columns: its prior, ten times as wide as the target, is at another place, which changes evidence by less than .01.
+// Where more than 256 sparse columns go by the levels of categories (problem.Rest), the d×d form has the numbers of an
+// arrow alone: its levels are eliminated one after the other (package internal/arrow), in operations that grow with the
+// levels, and with the cube of the R weights beside those of the largest category; a category that the largest lies
+// within is eliminated too. The posterior is a posterior.Arrow. An intercept then stands at the means of the dense
+// columns: its prior, ten times as wide as the target, is at another place, which changes evidence by less than .01.
 //
 // # Sums of files
 //
-// Where features have nothing to learn, the sums of the d×d form are exported: files of a table, of any length, are added
-// up apart, maybe on other machines, and the merged sums give the fit of all rows to the bit; package shards does so.
-// Sums are formed by segments of credence.SegmentRows rows, added as a binary tree over a file, and by files, added as one
-// over the table, for a fit of one machine too; a table of more than one segment takes half a d×d matrix more for
-// each level of the trees. Levels of a category are eliminated from sums too, where it has all sparse columns; of several which levels rows have together is
-// not known to a file, and sums are refused.
+// Where features have nothing to learn, the sums of the d×d form are exported: files of a table, of any length, are
+// added up apart, maybe on other machines, and the merged sums give the fit of all rows to the bit; package shards does
+// so. Sums are formed by segments of credence.SegmentRows rows, added as a binary tree over a file, and by files, added
+// as one over the table, for a fit of one machine too; a table of more than one segment takes half a d×d matrix more
+// for each level of the trees. Levels of a category are eliminated from sums too, where it has all sparse columns; of
+// several which levels rows have together is not known to a file, and sums are refused.
 //
 // # Memory
 //
@@ -69,10 +71,10 @@
 // hyper-parameters to learn), a few blocks of credence.BlockRows rows and up to 36 MB of rows and
 // features kept for the second pass; never n×d. n < d: Φ and three n×n matrices, and one more for
 // each block of weights when no hyper-parameter of the features is learned. Levels: a few times the numbers of
-// the arrow, R² beside as many for each level as there are dense columns, and the cells that rows have. Integration takes four d×d matrices more
-// or four n×n matrices for each pair of blocks; where these pass four times the fit's own memory and 256 MB, the mode has to do. Where the three
-// matrices are below 32 MB together, starts climb at once, one to a thread, with matrices of their
-// own.
+// the arrow, R² beside as many for each level as there are dense columns, and the cells that rows have. Integration
+// takes four d×d matrices more or four n×n matrices for each pair of blocks; where these pass four times the fit's own
+// memory and 256 MB, the mode has to do. Where the three matrices are below 32 MB together, starts climb at once, one
+// to a thread, with matrices of their own.
 //
 // # Starts
 //
@@ -96,8 +98,7 @@
 //
 // # Limits
 //
-// Gaussian likelihood and normal prior alone. min(n, d) up to about 10⁴, and of categories of many levels R in the place of d. Learned
-// noise is held above a millionth of the target's variance, with a warning.
-// Learned prior variances stay within e^±12 of the scale at which their block alone
-// explains the target's variance.
+// Gaussian likelihood and normal prior alone. min(n, d) up to about 10⁴, and of categories of many levels R in the
+// place of d. Learned noise is held above a millionth of the target's variance, with a warning. Learned prior variances
+// stay within e^±12 of the scale at which their block alone explains the target's variance.
 package exact

@@ -20,8 +20,9 @@ import (
 //	∂/∂log λ_j = ½ λ_j [(φ_jᵀα)² − φ_jᵀK⁻¹φ_j]
 //	∂/∂Φ = (ααᵀ − K⁻¹) ΦΛ
 //
-// (Rasmussen & Williams 2006, eqs. 2.30 and 5.9), K⁻¹ as [gauss.Dual] has it. Φ stays in memory. Under an intercept columns are centred and targets less
-// their mean: dense columns where they lie, sparse ones, which stay sparse, in what is formed of them.
+// (Rasmussen & Williams 2006, eqs. 2.30 and 5.9), K⁻¹ as [gauss.Dual] has it. Φ stays in memory. Under an intercept
+// columns are centred and targets less their mean: dense columns where they lie, sparse ones, which stay sparse, in
+// what is formed of them.
 type dual struct {
 	common
 	n        int

@@ -30,7 +30,8 @@ type slopes struct {
 	noise float64
 	prior []float64
 	hyper []float64 // of the features; nil where they have none to learn
-	// weights are the derivatives in the logarithms of the prior deviations of every weight; nil where they are not wanted.
+	// weights are the derivatives in the logarithms of the prior deviations of every weight; nil where they are not
+	// wanted.
 	weights []float64
 }
 
@@ -46,8 +47,8 @@ type form interface {
 	// evaluate returns the log evidence and stores its slopes, which take most of the time, unless
 	// slope is nil. It is NaN where the matrix cannot be factored even with jitter.
 	evaluate(ctx context.Context, at *values, slope *slopes) (float64, error)
-	// bends returns the curvature of the evidence where there are formulas, and moments what is known of the weights, where it was
-	// evaluated last with slopes but without those of the features.
+	// bends returns the curvature of the evidence where there are formulas, and moments what is known of the weights,
+	// where it was evaluated last with slopes but without those of the features.
 	bends(at *values) *bend
 	moments(at *values, dst *hyper.Point)
 	// spread adds scale·δδᵀ to the covariance of the weights, δ a difference of means as moments has them.

@@ -14,9 +14,9 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// gibbs draws from the posterior of the model with one block and everything learned: columns x of mean 0 and variance 1,
-// targets y of mean 0, s their standard deviation. BetaPrime(a, b) is τ²|g ~ s²/d·Inverse-Gamma(b, g) with g ~ Gamma(a, 1).
-// It returns means and standard deviations of the weights and of log σ.
+// gibbs draws from the posterior of the model with one block and everything learned: columns x of mean 0 and variance
+// 1, targets y of mean 0, s their standard deviation. BetaPrime(a, b) is τ²|g ~ s²/d·Inverse-Gamma(b, g) with g ~
+// Gamma(a, 1). It returns means and standard deviations of the weights and of log σ.
 func gibbs(x *mat.Dense, y []float64, s float64, draws int, rng *rand.Rand) (mean, sd []float64) {
 	n, d := x.Dims()
 	var gram mat.SymDense

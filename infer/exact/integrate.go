@@ -29,8 +29,8 @@ type settled struct {
 	warnings     []string
 }
 
-// learned is a hyper-parameter under a prior: the standard deviation of its logarithm, and the scale of the prior in units, 0 for that of
-// a lengthscale.
+// learned is a hyper-parameter under a prior: the standard deviation of its logarithm, and the scale of the prior in
+// units, 0 for that of a lengthscale.
 type learned struct {
 	name      string
 	sd, scale float64
@@ -165,13 +165,15 @@ func (m *density) returnTo(at *hyper.Evaluation) (err error) {
 	return err
 }
 
-// evaluate is a [hyper.Each]. Of differences it returns the slopes of the evidence: its priors have a curvature in closed form.
+// evaluate is a [hyper.Each]. Of differences it returns the slopes of the evidence: its priors have a curvature in
+// closed form.
 func (m *density) evaluate(_ context.Context, from *hyper.Evaluation, theta []float64, to hyper.Precision) (at *hyper.Evaluation, err error) {
 	x := slices.Clone(from.State.(*place).x)
 	for k, i := range m.places {
 		x[i] = theta[k] / m.o.variables[i].unit
 	}
-	if at = (&hyper.Evaluation{Point: hyper.Point{LogDensity: m.o.penalised}}); !slices.Equal(m.o.last, x) { // or it is the mode
+	// or it is the mode
+	if at = (&hyper.Evaluation{Point: hyper.Point{LogDensity: m.o.penalised}}); !slices.Equal(m.o.last, x) {
 		if at, err = m.at(x); err != nil {
 			return nil, err
 		}
@@ -188,7 +190,8 @@ func (m *density) evaluate(_ context.Context, from *hyper.Evaluation, theta []fl
 	return at, nil
 }
 
-// curvature is that of the priors, in closed form, and of the evidence: in closed form in the d×d form, else by differences.
+// curvature is that of the priors, in closed form, and of the evidence: in closed form in the d×d form, else by
+// differences.
 func (m *density) curvature(ctx context.Context, at *hyper.Evaluation) (hessian *mat.SymDense, slopes hyper.Slopes, err error) {
 	if err := m.returnTo(at); err != nil {
 		return nil, slopes, err

@@ -56,7 +56,8 @@ func TestFormsIntegrateAlike(t *testing.T) {
 		if one.settled.evaluations < c.least {
 			t.Fatalf("%d evaluations", one.settled.evaluations)
 		}
-		near(t, "evidence", two.settled.evidence, one.settled.evidence, 1e-5) // curvatures by differences move axes by so much
+		// curvatures by differences move axes by so much
+		near(t, "evidence", two.settled.evidence, one.settled.evidence, 1e-5)
 		near(t, "noise", two.settled.at.noise, one.settled.at.noise, 1e-4)
 		near(t, "predictive DF", two.settled.predictiveDF, one.settled.predictiveDF, 1e-2)
 		comparePosteriors(t, one.settled.posterior, two.settled.posterior, features, data, 1e-4)
@@ -77,7 +78,8 @@ func TestSumsBeginAnew(t *testing.T) {
 		}
 		must.Succeed(t, m.finish(all))
 		comparePosteriors(t, want, end.settled.posterior, features, data, 1e-9)
-		if _, err := m.rules().Integrate(context.Background(), hyper.Each(m.evaluate), top); err != nil { // and it is left
+		// and it is left
+		if _, err := m.rules().Integrate(context.Background(), hyper.Each(m.evaluate), top); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -266,7 +268,8 @@ func TestTreatmentsAreTold(t *testing.T) {
 	}
 }
 
-// TestManyHyperparameters: more than can be summed over are expanded, which leaves the means where they are at the mode, and widens.
+// TestManyHyperparameters: more than can be summed over are expanded, which leaves the means where they are at the
+// mode, and widens.
 func TestManyHyperparameters(t *testing.T) {
 	wide := randomTable(97, 260, 105, 0)
 	m := model(linear(105), prior.Normal{ARD: true}, likelihood.Gaussian{})
@@ -291,7 +294,8 @@ func TestManyHyperparameters(t *testing.T) {
 	}
 }
 
-// TestStalledClimb: a climb that stops at once is found out by its gradient and goes on, so that the answer is the same.
+// TestStalledClimb: a climb that stops at once is found out by its gradient and goes on, so that the answer is the
+// same.
 func TestStalledClimb(t *testing.T) {
 	for _, n := range []int{8, 70} {
 		data := randomTable(98, n, 9, 0)
@@ -326,8 +330,8 @@ func TestSecondStart(t *testing.T) {
 	near(t, "s", scale*run.form.base().summary.units.Scale, stat.PopStdDev(data.target, nil), 1e-12)
 }
 
-// TestSizesWhereLengthscalesStart: the size of a block whose columns move is that of the columns where the lengthscales start,
-// wherever a climb has gone.
+// TestSizesWhereLengthscalesStart: the size of a block whose columns move is that of the columns where the lengthscales
+// start, wherever a climb has gone.
 func TestSizesWhereLengthscalesStart(t *testing.T) {
 	for _, n := range []int{4, 60} {
 		data := randomTable(97, n, 3, 0).withRoles(98, true, true)
@@ -347,8 +351,8 @@ func TestSizesWhereLengthscalesStart(t *testing.T) {
 	}
 }
 
-// TestHigherModeIsKept: evidence and priors have two maxima here, and the one above the scale of the prior is the higher by
-// more than a nat.
+// TestHigherModeIsKept: evidence and priors have two maxima here, and the one above the scale of the prior is the
+// higher by more than a nat.
 func TestHigherModeIsKept(t *testing.T) {
 	const seed = 495
 	rng := rand.New(rand.NewPCG(seed, 3))

@@ -13,9 +13,10 @@ import (
 	"github.com/credence-ml/credence/posterior"
 )
 
-// levels is the d×d form where many weights go by the levels of a category: its matrices have the numbers of an arrow alone, and the
-// weights of levels are eliminated one level after the other. Under an intercept the dense columns are centred, and those of levels and other sparse
-// ones are not: the prior of the intercept, whose standard deviation is ten times that of the target, stands at another place.
+// levels is the d×d form where many weights go by the levels of a category: its matrices have the numbers of an arrow
+// alone, and the weights of levels are eliminated one level after the other. Under an intercept the dense columns are
+// centred, and those of levels and other sparse ones are not: the prior of the intercept, whose standard deviation is
+// ten times that of the target, stands at another place.
 type levels struct {
 	*primal
 	engine  *Engine

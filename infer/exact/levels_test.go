@@ -22,8 +22,8 @@ func manyLevels(intercept bool) plain {
 		credence.LevelRun{Key: "h in g", Levels: 260, Columns: 1}, credence.LevelRun{Key: "g", Levels: 87, Columns: 1}, credence.LevelRun{Key: "c", Levels: 6, Columns: 1})
 }
 
-// TestLevelsFitAsWeights: without an intercept, whose place differs, levels that are eliminated and a matrix of all weights are one posterior,
-// at the mode and integrated: to what curvatures by differences move axes by.
+// TestLevelsFitAsWeights: without an intercept, whose place differs, levels that are eliminated and a matrix of all
+// weights are one posterior, at the mode and integrated: to what curvatures by differences move axes by.
 func TestLevelsFitAsWeights(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two fits of 355 weights, of numbers alone")
@@ -85,7 +85,8 @@ func TestLevelsAtThreads(t *testing.T) {
 	}
 }
 
-// TestLevelsOfShards: the sums of shards are those of the table, to the bit, where one key has all sparse columns; of two keys they are refused.
+// TestLevelsOfShards: the sums of shards are those of the table, to the bit, where one key has all sparse columns; of
+// two keys they are refused.
 func TestLevelsOfShards(t *testing.T) {
 	features := plain{intercept: true, dense: 3, sizes: []int{3}}.byLevels(credence.LevelRun{Key: "g", Levels: 150, Columns: 1}, credence.LevelRun{Key: "g", Levels: 150, Columns: 1})
 	data := filed{levelTable(35, 5*1024+100, 3, features).withRoles(36, true, true), []int{0, 700, 3000, 3000, 4096}}
@@ -108,7 +109,8 @@ func TestLevelsOfShards(t *testing.T) {
 	}
 }
 
-// TestRest: levels are eliminated from 257 sparse columns by levels on, without a variance for every weight, and limits count the others.
+// TestRest: levels are eliminated from 257 sparse columns by levels on, without a variance for every weight, and limits
+// count the others.
 func TestRest(t *testing.T) {
 	run := func(levels int) credence.LevelRun { return credence.LevelRun{Key: "g", Levels: levels, Columns: 1} }
 	few := plain{dense: 2, sizes: []int{2}}.byLevels(run(256))
@@ -134,7 +136,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestLevelsAndLengthscales: under an intercept, whose column is not that of centred ones, the slope in a lengthscale is that of dense algebra, and so is the posterior.
+// TestLevelsAndLengthscales: under an intercept, whose column is not that of centred ones, the slope in a lengthscale
+// is that of dense algebra, and so is the posterior.
 func TestLevelsAndLengthscales(t *testing.T) {
 	features := newBent(2, 0)
 	features.plain = features.byLevels(credence.LevelRun{Key: "h", Levels: 4, Columns: 1}, credence.LevelRun{Key: "g", Levels: 9, Columns: 1})
@@ -153,8 +156,8 @@ func TestLevelsAndLengthscales(t *testing.T) {
 	compareForm(t, e, forms(t, e, data)["levels"], features, data, at, lambda)
 }
 
-// TestLevelsAreIntegrated: what several points of hyper-parameters make of mean and covariance is that of a matrix of all weights, in the target's own units,
-// with the degrees of freedom.
+// TestLevelsAreIntegrated: what several points of hyper-parameters make of mean and covariance is that of a matrix of
+// all weights, in the target's own units, with the degrees of freedom.
 func TestLevelsAreIntegrated(t *testing.T) {
 	features := plain{dense: 2, sizes: []int{2}}.byLevels(credence.LevelRun{Key: "g", Levels: 8, Columns: 1}, credence.LevelRun{Key: "h", Levels: 5, Columns: 2})
 	data := levelTable(43, 60, 2, features)

@@ -92,8 +92,8 @@ func (o *objective) deviate() {
 	o.features.(credence.Proportioned).Deviations(c.deviation, o.bySlope)
 }
 
-// beginShorter begins at the lengthscales, 1 to 32 times shorter, where the evidence is largest: where a long one explains nothing the slope
-// knows of no shorter ones.
+// beginShorter begins at the lengthscales, 1 to 32 times shorter, where the evidence is largest: where a long one
+// explains nothing the slope knows of no shorter ones.
 func (o *objective) beginShorter() error {
 	x := o.coordinates()
 	gradient := make([]float64, len(x))
@@ -274,7 +274,8 @@ func (b *bend) of(variables []variable, places []int) (*mat.SymDense, hyper.Slop
 	return hessian, slopes
 }
 
-// bends returns the second derivatives where the form was evaluated last with slopes, by formulas: with Z = A⁻¹, z = S⁻¹m and
+// bends returns the second derivatives where the form was evaluated last with slopes, by formulas: with Z = A⁻¹, z =
+// S⁻¹m and
 //
 //	t_b = tr Z_bb     S_bc = ‖Z_bc‖²     q_bc = z_bᵀ Z_bc z_c
 //

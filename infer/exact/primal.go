@@ -31,14 +31,16 @@ type primal struct {
 	cross   []float64 // ΦᵀW y
 	square  float64   // yᵀW y
 	system  gauss.Solver
-	inverse []float64 // A⁻¹, in the layout; in backward C, which may be packed, with the sparse columns' rows at the end
+	// A⁻¹, in the layout; in backward C, which may be packed, with the sparse columns' rows at the end
+	inverse []float64
 	s, q, m []float64 // √λ; S⁻¹m; m
 	traces  []float64 // diag A⁻¹
 	// together mixes columns that vary together by level; nil without.
 	together *problem.Mixer
 	mixed    []float64   // XᵀΦᵀWΦX
 	sums     [][]float64 // of its terms
-	// products returns what stores −ΦC/σ² of a block, at least of C's columns [first, end), all dense, once A⁻¹ is there; see backward.
+	// products returns what stores −ΦC/σ² of a block, at least of C's columns [first, end), all dense, once A⁻¹ is
+	// there; see backward.
 	products func(precision float64, dense, first, end int) func(phi *credence.Design, dst []float64)
 	kept     []credence.Design
 	y        []float64

@@ -182,8 +182,8 @@ func splitUCI(rows [][]float64, test []int) (train, rest *table) {
 	return train, rest
 }
 
-// TestUCI fits default models to the first three splits of small regression sets; by day to the first one of two of them. The
-// bounds are those that the mean of all twenty splits must meet; docs/uci.md has the figures.
+// TestUCI fits default models to the first three splits of small regression sets; by day to the first one of two of
+// them. The bounds are those that the mean of all twenty splits must meet; docs/uci.md has the figures.
 func TestUCI(t *testing.T) {
 	study.Only(t)
 	for _, c := range []struct {

@@ -26,11 +26,10 @@ func (e *Engine) Units(ctx context.Context, data credence.Data) (Units, error) {
 	return r.units, nil
 }
 
-// NewSums returns sums without rows, for files of a table of which first is the first one, counted from 0. Files may have
-// any number of rows, and rows may be left out. The frame is a fingerprint of all that turns a
-// row into features (the formula, its levels, centres and scales, drawn frequencies): sums of
-// another frame are not merged. Models whose features have hyper-parameters to learn are
-// refused, because their sums change with every step.
+// NewSums returns sums without rows, for files of a table of which first is the first one, counted from 0. Files may
+// have any number of rows, and rows may be left out. The frame is a fingerprint of all that turns a row into features
+// (the formula, its levels, centres and scales, drawn frequencies): sums of another frame are not merged. Models whose
+// features have hyper-parameters to learn are refused, because their sums change with every step.
 func (e *Engine) NewSums(frame string, target Units, first int) (*Sums, error) {
 	s, err := e.emptySums(frame)
 	if err != nil {
@@ -193,7 +192,8 @@ func (s *Sums) kind() checkpoint.Kind {
 	return checkpoint.Kind{Name: "exact sums", Format: 3, Fingerprint: s.fingerprint, Anew: "sum up the files again under the frame of the others"}
 }
 
-// Encode adds the numbers of the sums to vectors, under names that begin with the prefix, and returns what else [Engine.DecodeSums] needs.
+// Encode adds the numbers of the sums to vectors, under names that begin with the prefix, and returns what else
+// [Engine.DecodeSums] needs.
 func (s *Sums) Encode(prefix string, vectors map[string][]float64) (json.RawMessage, error) {
 	document := sumsDocument{Weights: s.engine.model.Features.Weights(), Inputs: s.inputs, SegmentRows: s.segment, Target: s.base}
 	moments := []float64{}

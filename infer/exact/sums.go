@@ -11,9 +11,8 @@ import (
 )
 
 // Sums are what the d×d form asks of the rows of a table, or of some of its files: ΦᵀWΦ, ΦᵀWy' and
-// the sums of the targets. Files are summed up apart, maybe on other machines; merged in any order, the sums give the fit
-// of all rows to the bit.
-// See [Engine.NewSums].
+// the sums of the targets. Files are summed up apart, maybe on other machines; merged in any order, the sums give the
+// fit of all rows to the bit. See [Engine.NewSums].
 type Sums struct {
 	engine      *Engine
 	layout      gauss.Values
@@ -34,7 +33,8 @@ type Sums struct {
 type partial struct {
 	rows int
 	summary
-	gram  []float64 // ΦᵀWΦ, W = weights times precisions, in the layout; in trees of a dense one its upper triangle alone
+	// ΦᵀWΦ, W = weights times precisions, in the layout; in trees of a dense one its upper triangle alone
+	gram  []float64
 	cross []float64 // ΦᵀWy'
 }
 
@@ -94,7 +94,8 @@ func (s *Sums) restart(d int, u Units) {
 	s.open.reset(s.layout.Len(), d, u)
 }
 
-// finish ends the last file, and makes the open segment the sums over all rows, which must be those of the first files of a table.
+// finish ends the last file, and makes the open segment the sums over all rows, which must be those of the first files
+// of a table.
 func (s *Sums) finish() error {
 	if len(s.trees) == 0 && s.file == 0 && s.next == 0 {
 		s.layout.Close(s.open.gram, s.dense)
@@ -128,9 +129,9 @@ func (s *Sums) total(dst *partial) error {
 	return nil
 }
 
-// Products returns the sums over all rows, which must be those of the first files of a table, as one symmetric matrix: the products of the
-// model's d columns and, behind them, of the target less its offset, (d+1)×(d+1), in the target's own units. The model needs an intercept, and
-// rows no precision of their own.
+// Products returns the sums over all rows, which must be those of the first files of a table, as one symmetric matrix:
+// the products of the model's d columns and, behind them, of the target less its offset, (d+1)×(d+1), in the target's
+// own units. The model needs an intercept, and rows no precision of their own.
 func (s *Sums) Products() ([]float64, error) {
 	var all partial
 	if err := s.total(&all); err != nil {
@@ -157,8 +158,8 @@ func (s *Sums) Products() ([]float64, error) {
 	return out, nil
 }
 
-// subtree is a run of files, or of segments of one, and their sums, whose gram is the upper triangle, row by row; nil where there
-// are no rows.
+// subtree is a run of files, or of segments of one, and their sums, whose gram is the upper triangle, row by row; nil
+// where there are no rows.
 type subtree = segments.Node[*partial]
 
 // pack returns the open segment at a position.

@@ -86,8 +86,9 @@ func shardedFit(t *testing.T, e *Engine, data filed, begins []int) *credence.Fit
 	return must.Value(e.FitSums(ctx, all))(t)
 }
 
-// TestShards fits files of any length, some of several segments and some without rows, whose sums were written, read and merged: every bit is
-// that of the fit of all rows, with weights, offsets, sparse columns, and targets that outgrow their units in one file.
+// TestShards fits files of any length, some of several segments and some without rows, whose sums were written, read
+// and merged: every bit is that of the fit of all rows, with weights, offsets, sparse columns, and targets that outgrow
+// their units in one file.
 func TestShards(t *testing.T) {
 	all := randomTable(5, 14*1024+700, 4, 3).withRoles(6, true, true)
 	data := filed{all, []int{0, 700, 700, 5000, 5001, 7048, 12000, 12300, 15036, 15036}}

@@ -82,7 +82,8 @@ func (p plain) byLevels(runs ...credence.LevelRun) plain {
 	return p
 }
 
-// levelTable draws rows with a level of every key of the runs. Where a key is named within another, as "g in h", its level says which of the other.
+// levelTable draws rows with a level of every key of the runs. Where a key is named within another, as "g in h", its
+// level says which of the other.
 func levelTable(seed uint64, n, p int, features plain) *table {
 	rng := rand.New(rand.NewPCG(seed, 17))
 	t := randomTable(seed, n, p, 0)

@@ -14,8 +14,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestFewFrequenciesLeadToTheMaximum climbs on five tables, three in the ordinary run, with all frequencies at once, and from where
-// searchThinly ends: the latter ends as high, to a thousandth of a nat a row, in fewer iterations.
+// TestFewFrequenciesLeadToTheMaximum climbs on five tables, three in the ordinary run, with all frequencies at once,
+// and from where searchThinly ends: the latter ends as high, to a thousandth of a nat a row, in fewer iterations.
 func TestFewFrequenciesLeadToTheMaximum(t *testing.T) {
 	ctx := context.Background()
 	const n = 700

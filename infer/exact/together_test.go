@@ -38,8 +38,8 @@ func groupedFeatures(runs ...credence.LevelRun) grouped {
 	return g
 }
 
-// TestTogetherAgainstDenseAlgebra: evidence, slopes and posterior of columns that vary together, of one key, of two in the head, crossed in the rest, and nested,
-// against N(y|0, ΦPΦᵀ + σ²) and its differences.
+// TestTogetherAgainstDenseAlgebra: evidence, slopes and posterior of columns that vary together, of one key, of two in
+// the head, crossed in the rest, and nested, against N(y|0, ΦPΦᵀ + σ²) and its differences.
 func TestTogetherAgainstDenseAlgebra(t *testing.T) {
 	run := func(key string, levels, k int) credence.LevelRun {
 		return credence.LevelRun{Key: key, Levels: levels, Columns: k}
@@ -160,7 +160,8 @@ func TestTogetherAgainstDenseAlgebra(t *testing.T) {
 	}
 }
 
-// TestTogetherStated: correlations and standard deviations that are held stay, and the report and the prior of the model have what was learned.
+// TestTogetherStated: correlations and standard deviations that are held stay, and the report and the prior of the
+// model have what was learned.
 func TestTogetherStated(t *testing.T) {
 	features := groupedFeatures(credence.LevelRun{Key: "g", Levels: 30, Columns: 2})
 	data := levelTable(53, 200, 2, features.plain)

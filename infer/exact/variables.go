@@ -69,8 +69,8 @@ func referenceNoise(f form) float64 {
 	return referenceVariance(f) * (s.precise / s.weight)
 }
 
-// measure finds what priors are in units of for the rows of a form, whose features have been loaded. s² is 1 in the target's
-// own unit where the target does not vary.
+// measure finds what priors are in units of for the rows of a form, whose features have been loaded. s² is 1 in the
+// target's own unit where the target does not vary.
 func (e *Engine) measure(ctx context.Context, f form) (err error) {
 	b := f.base()
 	v := b.summary.variance()

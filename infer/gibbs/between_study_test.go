@@ -19,8 +19,9 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestWeightsBetween: of 20 columns of 100 rows 5 have weights of k standard errors: how many of these 90 % intervals hold under the
-// horseshoe and under the normal prior, which the remark about such weights names, and in how many sets the remark is made.
+// TestWeightsBetween: of 20 columns of 100 rows 5 have weights of k standard errors: how many of these 90 % intervals
+// hold under the horseshoe and under the normal prior, which the remark about such weights names, and in how many sets
+// the remark is made.
 func TestWeightsBetween(t *testing.T) {
 	study.OnlyCalibration(t)
 	const n, p, relevant, sets = 100, 20, 5, 60

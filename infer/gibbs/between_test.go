@@ -16,9 +16,9 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestRemark: columns are orthogonal and the residuals orthogonal to them, so that the estimate of every weight is as many standard
-// errors from 0 as the case says. What is clearly 0 or clearly large is not remarked on, whatever the intercept, and weights between
-// are, once, in their number.
+// TestRemark: columns are orthogonal and the residuals orthogonal to them, so that the estimate of every weight is as
+// many standard errors from 0 as the case says. What is clearly 0 or clearly large is not remarked on, whatever the
+// intercept, and weights between are, once, in their number.
 func TestRemark(t *testing.T) {
 	const n, p = 64, 10
 	sign := func(i, j int) float64 { return float64(1 - 2*(bits.OnesCount(uint(i&j))%2)) } // Walsh

@@ -27,8 +27,9 @@ func scale(rng *rand.Rand, a, b, scale float64) float64 {
 	return scale * math.Sqrt(x/(1-x))
 }
 
-// simulate draws inclusion, slab, noise, where they are learned, weights and targets from the priors of an engine, in units
-// that do not follow the targets, and returns the fit of the rows with the truth. What is not learned is a slab of 1 and a noise variance of ½.
+// simulate draws inclusion, slab, noise, where they are learned, weights and targets from the priors of an engine, in
+// units that do not follow the targets, and returns the fit of the rows with the truth. What is not learned is a slab
+// of 1 and a noise variance of ½.
 func simulate(t *testing.T, e *Engine, rows *credence.Batch, rng *rand.Rand) (f *fit, truth []float64, noise, slab float64) {
 	t.Helper()
 	f = fitOn(t, e, rows)
@@ -167,9 +168,10 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// TestDeciles: of the columns whose inclusion is in [k/10, (k+1)/10] the share that is in, of sets drawn from the priors with π ~ Beta(1, 9)
-// stated, by gibbs and by ep, whose units follow the targets. Deciles of fewer than 200 columns go together with the next; standard errors are by
-// set. Sets in which ep warns that sites do not settle or that the search may be stuck are told apart.
+// TestDeciles: of the columns whose inclusion is in [k/10, (k+1)/10] the share that is in, of sets drawn from the
+// priors with π ~ Beta(1, 9) stated, by gibbs and by ep, whose units follow the targets. Deciles of fewer than 200
+// columns go together with the next; standard errors are by set. Sets in which ep warns that sites do not settle or
+// that the search may be stuck are told apart.
 func TestDeciles(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets, p = 200, 100

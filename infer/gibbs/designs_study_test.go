@@ -22,9 +22,9 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// strong draws n rows of 1,000 columns, of which 20 at random places have weights of ±U(½, 2), and targets with a noise deviation of
-// ½, or the class of those above 0. Grouped, these are four groups of five columns with pairwise correlation .8 and one sign, and each group
-// has five columns more that do not matter.
+// strong draws n rows of 1,000 columns, of which 20 at random places have weights of ±U(½, 2), and targets with a noise
+// deviation of ½, or the class of those above 0. Grouped, these are four groups of five columns with pairwise
+// correlation .8 and one sign, and each group has five columns more that do not matter.
 func strong(n int, grouped, classes bool, rng *rand.Rand) (rows *credence.Batch, weights []float64) {
 	const p, relevant, correlation = 1000, 20, 0.8
 	places := rng.Perm(p)
@@ -61,8 +61,9 @@ func strong(n int, grouped, classes bool, rng *rand.Rand) (rows *credence.Batch,
 	return rows, weights
 }
 
-// TestDesigns: the default beside the lasso and the elastic net on columns with strong weights, apart and in correlated groups: root mean square
-// error, or the share of classes that are wrong, F1 at ½, log density and the share of 90 % intervals that hold new targets.
+// TestDesigns: the default beside the lasso and the elastic net on columns with strong weights, apart and in correlated
+// groups: root mean square error, or the share of classes that are wrong, F1 at ½, log density and the share of 90 %
+// intervals that hold new targets.
 func TestDesigns(t *testing.T) {
 	study.OnlyCalibration(t)
 	const test, sets = 500, 10
@@ -129,8 +130,8 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
-// designEngines are the default, the lasso and the elastic net of equal parts: the default is ep of classes, and of normal targets chains that
-// begin where it ends.
+// designEngines are the default, the lasso and the elastic net of equal parts: the default is ep of classes, and of
+// normal targets chains that begin where it ends.
 func designEngines(t *testing.T, columns int, classes bool, data credence.Data) (engines []credence.Engine) {
 	t.Helper()
 	model := credence.Model{Features: conform.Columns{Dense: columns, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}

@@ -144,7 +144,8 @@ func TestLearned(t *testing.T) {
 	}
 }
 
-// TestReportedStates: a report is of states by their weights: where one state has them all, its noise and slab are reported.
+// TestReportedStates: a report is of states by their weights: where one state has them all, its noise and slab are
+// reported.
 func TestReportedStates(t *testing.T) {
 	s := conform.NewSelection(30, 5, 2, 0, 1, 0.1, false, 5)
 	e, _ := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{Flips: 400, Chains: 1})
@@ -165,7 +166,8 @@ func TestReportedStates(t *testing.T) {
 	}
 }
 
-// TestDiagnosedHeld: noise and slab that are held have no part in what chains are compared by, where rounding would have them disagree.
+// TestDiagnosedHeld: noise and slab that are held have no part in what chains are compared by, where rounding would
+// have them disagree.
 func TestDiagnosedHeld(t *testing.T) {
 	s := conform.NewSelection(30, 5, 2, 0, 1, 0.1, false, 5)
 	for _, variance := range []float64{0.3, 0.7, 1.1} {

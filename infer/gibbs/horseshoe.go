@@ -98,7 +98,8 @@ func (s *shrinkage) logGlobal(u float64) float64 {
 	return v
 }
 
-// logRows is the log density of the rows given the weights, but for a constant: of classes that of the classes themselves.
+// logRows is the log density of the rows given the weights, but for a constant: of classes that of the classes
+// themselves.
 func (s *shrinkage) logRows() float64 {
 	s.Mul(s.ws, s.row, s.weights)
 	sum := 0.0
@@ -129,8 +130,8 @@ func at(value *float64, logDensity func() float64) func(x float64) float64 {
 	}
 }
 
-// sweep draws everything once. The global scale moves with the weights before the variables behind the rows of classes are drawn, so
-// that these do not hold it.
+// sweep draws everything once. The global scale moves with the weights before the variables behind the rows of classes
+// are drawn, so that these do not hold it.
 func (s *shrinkage) sweep() error {
 	if s.learned {
 		s.moveTogether()

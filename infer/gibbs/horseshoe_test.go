@@ -55,9 +55,10 @@ func halfCauchy(u, scale float64) float64 {
 func slabPrior(u, scale float64) float64 { return -4*u - 2*scale*scale*math.Exp(-2*u) }
 
 // TestHorseshoe compares mean and deviation of the first weight, and the scales that are reported of normal rows, with
-// quadrature over all scales, given which the weight is normal: one column with all, some and none of the others learned, two with the global scale held and three degrees of
-// freedom, and classes of either link, whose weight is a variable of the quadrature, too. Draws are worth some
-// thousand: 0.08 standard deviations are more than five standard errors.
+// quadrature over all scales, given which the weight is normal: one column with all, some and none of the others
+// learned, two with the global scale held and three degrees of freedom, and classes of either link, whose weight is a
+// variable of the quadrature, too. Draws are worth some thousand: 0.08 standard deviations are more than five standard
+// errors.
 func TestHorseshoe(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 14

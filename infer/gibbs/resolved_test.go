@@ -16,8 +16,9 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestResolved: where nothing matters a flat prior of the inclusion has half of the columns in at next to no weight, which is said and
-// counts for nothing; columns that matter, few or all, are as they were, and so is a slab that is stated.
+// TestResolved: where nothing matters a flat prior of the inclusion has half of the columns in at next to no weight,
+// which is said and counts for nothing; columns that matter, few or all, are as they were, and so is a slab that is
+// stated.
 func TestResolved(t *testing.T) {
 	for _, c := range []struct {
 		n, p, relevant int

@@ -36,7 +36,8 @@ func TestStoredFits(t *testing.T) {
 	}
 }
 
-// TestResumedDraws: chains of a logit that are taken from a checkpoint give the draws that they gave, which go on from the noise of the rows.
+// TestResumedDraws: chains of a logit that are taken from a checkpoint give the draws that they gave, which go on from
+// the noise of the rows.
 func TestResumedDraws(t *testing.T) {
 	s := conform.NewSelection(40, 5, 2, 0, 1, 0.3, false, 3)
 	s.Divide(0)

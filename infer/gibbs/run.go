@@ -189,8 +189,8 @@ func (c *chain) move(spare *fares, total float64) (_ float64, err error) {
 	return total, nil
 }
 
-// propose changes the state, and takes it back unless the new one is accepted. The law of the chain is the posterior times the
-// sum of its flips' weights, so that an acceptance has their ratio too.
+// propose changes the state, and takes it back unless the new one is accepted. The law of the chain is the posterior
+// times the sum of its flips' weights, so that an acceptance has their ratio too.
 func (c *chain) propose(spare *fares, total float64, change, back func()) (float64, error) {
 	before := c.logState()
 	change()

@@ -86,8 +86,8 @@ func (f *fit) shrunk(traces []*trace) *credence.Fitted {
 	return out
 }
 
-// Weights of few standard errors are what a horseshoe tells worst: large ones are left as they are, and those near 0 are about 0. From
-// leastBetween to mostBetween posterior standard deviations from 0 a weight is neither.
+// Weights of few standard errors are what a horseshoe tells worst: large ones are left as they are, and those near 0
+// are about 0. From leastBetween to mostBetween posterior standard deviations from 0 a weight is neither.
 const leastBetween, mostBetween = 1, 3
 
 // remark says that there are such weights. The posterior is that of the prior, so this is no fault of the fit.

@@ -39,8 +39,8 @@ func regression(n, p int) *credence.Batch {
 	return rows
 }
 
-// TestDrawWeights: draws of the weights given all scales have the mean and the covariance of their normal law, in either
-// form, where rows have variances of their own and a kept weight has a mean.
+// TestDrawWeights: draws of the weights given all scales have the mean and the covariance of their normal law, in
+// either form, where rows have variances of their own and a kept weight has a mean.
 func TestDrawWeights(t *testing.T) {
 	const draws = 40_000
 	for _, size := range [][2]int{{7, 4}, {3, 5}} {
@@ -172,13 +172,14 @@ func TestMoveNoise(t *testing.T) {
 		s.moveNoise()
 		got, square = got+s.logNoise/draws, square+s.logNoise*s.logNoise/draws
 	}
-	if of := math.Sqrt(square - got*got); math.Abs(got-mean) > 0.04*sd || math.Abs(of/sd-1) > 0.04 { // slices tell nearly as much as draws of their own
+	// slices tell nearly as much as draws of their own
+	if of := math.Sqrt(square - got*got); math.Abs(got-mean) > 0.04*sd || math.Abs(of/sd-1) > 0.04 {
 		t.Errorf("the log noise is %.4f ± %.4f, by quadrature %.4f ± %.4f", got, of, mean, sd)
 	}
 }
 
-// TestMoveTogether: draws of the global scale that moves with the weights, at fixed standard weights, follow its density, by quadrature, of
-// normal rows and of classes that count twice or not at all, with offsets.
+// TestMoveTogether: draws of the global scale that moves with the weights, at fixed standard weights, follow its
+// density, by quadrature, of normal rows and of classes that count twice or not at all, with offsets.
 func TestMoveTogether(t *testing.T) {
 	const n, draws = 5, 20_000
 	for _, family := range []credence.Likelihood{likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}} {
@@ -229,14 +230,16 @@ func TestMoveTogether(t *testing.T) {
 		if w := standard[1] * math.Sqrt(s.variance(1)); math.Abs(s.weights[1]-w) > 1e-12*math.Abs(w) || s.weights[0] != 0.5 {
 			t.Errorf("%T: weights are %v, of which the first is kept and the second %v", family, s.weights, w)
 		}
-		if of := math.Sqrt(square - got*got); math.Abs(got-mean) > 0.04*sd || math.Abs(of/sd-1) > 0.04 { // slices tell nearly as much as draws of their own
+		// slices tell nearly as much as draws of their own
+		if of := math.Sqrt(square - got*got); math.Abs(got-mean) > 0.04*sd || math.Abs(of/sd-1) > 0.04 {
 			t.Errorf("%+v: the log scale is %.4f ± %.4f, by quadrature %.4f ± %.4f", family, got, of, mean, sd)
 		}
 	}
 }
 
-// TestStretch: the one factor by which the variables behind probit rows grow follows their law with the weights integrated out, by
-// quadrature, in either form, with offsets and a kept weight that has a mean; rows of even count stay as they are.
+// TestStretch: the one factor by which the variables behind probit rows grow follows their law with the weights
+// integrated out, by quadrature, in either form, with offsets and a kept weight that has a mean; rows of even count
+// stay as they are.
 func TestStretch(t *testing.T) {
 	const draws = 10_000
 	for _, size := range [][2]int{{7, 4}, {4, 5}} {

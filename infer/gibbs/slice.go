@@ -38,14 +38,15 @@ func slice(rng *rand.Rand, x, width float64, logDensity func(x float64) float64)
 	}
 }
 
-// stretch multiplies the normal variables z behind probit rows by one g, which keeps their signs: by the law that they have with the
-// weights integrated out,
+// stretch multiplies the normal variables z behind probit rows by one g, which keeps their signs: by the law that they
+// have with the weights integrated out,
 //
 //	p(log g) ∝ gⁿ exp(−½ (g z − o)ᵀ(I + XVXᵀ)⁻¹(g z − o))
 //
-// with o the offsets and the prior mean of f (parameter expansion, Liu & Wu 1999). Where classes are parted by the weights, z given the weights and the
-// weights given z hold each other, and their common size would go one step of the noise at a time. quadratic returns
-// vᵀ(I + XVXᵀ)⁻¹v, and may change v. Rows that count several times are left as they are.
+// with o the offsets and the prior mean of f (parameter expansion, Liu & Wu 1999). Where classes are parted by the
+// weights, z given the weights and the weights given z hold each other, and their common size would go one step of the
+// noise at a time. quadratic returns vᵀ(I + XVXᵀ)⁻¹v, and may change v. Rows that count several times are left as they
+// are.
 func (s *shrinkage) stretch(quadratic func(v []float64) float64) {
 	if !s.Classes || s.Link != likelihood.Probit {
 		return

@@ -60,7 +60,8 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// TestNull: how many of 100 features ep and gibbs call where none matters, with the prior of π by default, Beta(1, 9), and with a flat one.
+// TestNull: how many of 100 features ep and gibbs call where none matters, with the prior of π by default, Beta(1, 9),
+// and with a flat one.
 func TestNull(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets, p = 20, 100

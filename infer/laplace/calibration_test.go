@@ -65,8 +65,8 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// TestUndecided draws small weights, none of them 0, of correlated columns, where spike and slab are learned: weights that may
-// be of either have intervals that are too short, and the fit says so.
+// TestUndecided draws small weights, none of them 0, of correlated columns, where spike and slab are learned: weights
+// that may be of either have intervals that are too short, and the fit says so.
 func TestUndecided(t *testing.T) {
 	study.OnlyCalibration(t)
 	const sets, n, d, shared = 200, 60, 10, 0.5

@@ -194,8 +194,8 @@ func (f *fit) assess(at *mode, step int, wanted bool) (*answer, error) {
 	return a, nil
 }
 
-// learn moves noise, slab and inclusion to where the approximate posterior has them, and the mode with them, in at most so
-// many steps.
+// learn moves noise, slab and inclusion to where the approximate posterior has them, and the mode with them, in at most
+// so many steps.
 func (f *fit) learn(ctx context.Context, at *mode, most int) (*answer, error) {
 	for step := 1; ; step++ {
 		if err := f.search(ctx, f.normals(), at, false); err != nil {
@@ -283,7 +283,8 @@ func (f *fit) fitted(a *answer) *credence.Fitted {
 	return out
 }
 
-// undecided says that a weight may be of the spike or of the slab, where its normal has the width of the nearer of the two alone.
+// undecided says that a weight may be of the spike or of the slab, where its normal has the width of the nearer of the
+// two alone.
 func undecided(inclusion float64) bool { return inclusion > 0.01 && inclusion < 0.99 }
 
 // tell warns of what makes the answer rough.

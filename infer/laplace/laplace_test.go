@@ -216,7 +216,8 @@ func TestGIST(t *testing.T) {
 	}
 }
 
-// TestLearnedInclusion: π ends where the candidates without prior odds of their own have it, those with such have no part in it.
+// TestLearnedInclusion: π ends where the candidates without prior odds of their own have it, those with such have no
+// part in it.
 func TestLearnedInclusion(t *testing.T) {
 	s := conform.NewSelection(200, 12, 4, 0.3, 1, 0.5, false, 7)
 	s.Odds = []float64{300, 300, 300, 0, 0, 0, 0, 0, 0, 0, 0, 0}
@@ -234,8 +235,8 @@ func TestLearnedInclusion(t *testing.T) {
 	}
 }
 
-// TestReduced: where the search is over few weights and the rows, it ends at a minimum over all weights, which a search over
-// all of them does not lower; prior odds of their own, kept columns, weighted rows and sparse columns among them.
+// TestReduced: where the search is over few weights and the rows, it ends at a minimum over all weights, which a search
+// over all of them does not lower; prior odds of their own, kept columns, weighted rows and sparse columns among them.
 func TestReduced(t *testing.T) {
 	for _, l := range families {
 		for _, sparse := range []bool{false, true} {
@@ -442,7 +443,8 @@ func TestTwoRows(t *testing.T) {
 	}
 }
 
-// TestUndecidedIsTold: gaussian rows, more than columns, are warned of where a weight may be of the spike or of the slab, alone.
+// TestUndecidedIsTold: gaussian rows, more than columns, are warned of where a weight may be of the spike or of the
+// slab, alone.
 func TestUndecidedIsTold(t *testing.T) {
 	const n = 200
 	rng := rand.New(rand.NewPCG(12, 3))

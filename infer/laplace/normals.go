@@ -26,17 +26,18 @@ func (p normals) constant() float64 {
 // rate is the curvature of the parabola in w that touches −log p(w) where the spike has that probability.
 func (p normals) rate(spike float64) float64 { return (1-spike)/p.slab + spike/p.spike }
 
-// given returns −log p(w) less the constant, its slope and its curvature, which is negative where w is about as likely from
-// either normal, for the probability of the spike given w and for lost = log(1 + e^−odds):
-// log p = log π_slab N(w|0, r₁) + lost.
+// given returns −log p(w) less the constant, its slope and its curvature, which is negative where w is about as likely
+// from either normal, for the probability of the spike given w and for lost = log(1 + e^−odds): log p = log π_slab
+// N(w|0, r₁) + lost.
 func (p normals) given(w, spike, lost float64) (value, slope, curvature float64) {
 	rate, gap := p.rate(spike), 1/p.spike-1/p.slab
 	return w*w/(2*p.slab) - lost, w * rate, rate - w*w*spike*(1-spike)*gap*gap
 }
 
 // Sums over a normal: its half-width, and the step at which the trapezium rule is exact to 1e-9. risen is the step, in
-// widths of the rise of ρ, at which it is exact to 1e-6 of that (its error is e^(−2π²/risen)). sharp is how many times wider than the step of ρ a normal is when that step is next to a jump, and faded
-// how many of its widths beyond the edge it ends.
+// widths of the rise of ρ, at which it is exact to 1e-6 of that (its error is e^(−2π²/risen)). sharp is how many times
+// wider than the step of ρ a normal is when that step is next to a jump, and faded how many of its widths beyond the
+// edge it ends.
 const (
 	tail    = 7.0
 	spacing = 0.9

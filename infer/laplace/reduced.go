@@ -12,11 +12,12 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 )
 
-// parabolas is the problem of the mode with nearly all weights under a parabola. −log p(w) is concave in w², and so lies below the
-// parabola that touches it at the present weight, of curvature ρ/r₁ + (1−ρ)/r₀: what lowers the objective with parabolas in its place
-// lowers the objective itself, and they hardly change where the spike is all there is to a weight. Of the weights R under parabolas
-// only their sum in f counts, Lu with u ~ N(0, I) and LLᵀ = X_R V⁻¹X_Rᵀ. So the search is over the few other weights and over u,
-// which has as many numbers as there are rows, however many columns there are.
+// parabolas is the problem of the mode with nearly all weights under a parabola. −log p(w) is concave in w², and so
+// lies below the parabola that touches it at the present weight, of curvature ρ/r₁ + (1−ρ)/r₀: what lowers the
+// objective with parabolas in its place lowers the objective itself, and they hardly change where the spike is all
+// there is to a weight. Of the weights R under parabolas only their sum in f counts, Lu with u ~ N(0, I) and LLᵀ = X_R
+// V⁻¹X_Rᵀ. So the search is over the few other weights and over u, which has as many numbers as there are rows, however
+// many columns there are.
 type parabolas struct {
 	*fit
 	p       normals

@@ -151,7 +151,8 @@ func at(columns []int, k int) int {
 	return columns[k]
 }
 
-// summed is −log p(w), spike or slab summed over, of some columns, nil for all; its slopes it adds to gradient, unless that is nil.
+// summed is −log p(w), spike or slab summed over, of some columns, nil for all; its slopes it adds to gradient, unless
+// that is nil.
 func (f *fit) summed(p normals, w, gradient []float64, columns []int) (sum float64) {
 	shared := p.constant()
 	f.each(p, w, columns, func(k int, q normals, spike, lost float64) {

@@ -77,7 +77,8 @@ func (f *fit) exact(bends []float64, least float64) (*marginals, error) {
 	return f.dual(bends, least)
 }
 
-// primal factors H, d×d. Curvatures below the least count as that much in the prior, and what they lack stands with XᵀWX.
+// primal factors H, d×d. Curvatures below the least count as that much in the prior, and what they lack stands with
+// XᵀWX.
 func (f *fit) primal(bends []float64, least float64) *marginals {
 	d := len(bends)
 	h, deviations := make([]float64, d*d), make([]float64, d)
@@ -99,8 +100,8 @@ func (f *fit) primal(bends []float64, least float64) *marginals {
 	return m
 }
 
-// dual uses K = W⁻¹ + X_G V⁻¹X_Gᵀ, n×n, of the columns G whose curvature is above the least, K⁻¹ as [gauss.Dual] has it. The few
-// others B, whose curvature may be negative, have the Schur complement S = diag v_B + X_BᵀK⁻¹X_B, and
+// dual uses K = W⁻¹ + X_G V⁻¹X_Gᵀ, n×n, of the columns G whose curvature is above the least, K⁻¹ as [gauss.Dual] has
+// it. The few others B, whose curvature may be negative, have the Schur complement S = diag v_B + X_BᵀK⁻¹X_B, and
 //
 //	(H⁻¹)_BB = S⁻¹      (H⁻¹)_jj = 1/v_j − x_jᵀK⁻¹x_j/v_j² + t_jᵀS⁻¹t_j/v_j², t_j = X_BᵀK⁻¹x_j
 func (f *fit) dual(bends []float64, least float64) (*marginals, error) {

@@ -45,8 +45,8 @@ func loss(truth, probability []float64) float64 {
 	return sum / float64(len(truth))
 }
 
-// Of what adPredictor has learned the share counts that it goes on with: precisions above those of the priors, of features and the
-// bias, and means by them.
+// Of what adPredictor has learned the share counts that it goes on with: precisions above those of the priors, of
+// features and the bias, and means by them.
 func TestAdPredictorGoesOnWithAShare(t *testing.T) {
 	train, _ := rows(500, 3, 4)
 	a := NewAdPredictor(AdPredictorConfig{})
@@ -171,7 +171,8 @@ func TestAdPredictorMatchesMoments(t *testing.T) {
 }
 
 // A row of weight ω is for adPredictor its Gaussian factor to the power ω, in precisions and shifts; the variance is a
-// hundredth at least, however large ω is, and the mean that of the factor. An offset stands for as much of the mean of the bias.
+// hundredth at least, however large ω is, and the mean that of the factor. An offset stands for as much of the mean of
+// the bias.
 func TestAdPredictorWeight(t *testing.T) {
 	after := func(bias, weight, offset float64) pair {
 		a := NewAdPredictor(AdPredictorConfig{Variance: 0.7})

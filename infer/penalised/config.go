@@ -38,8 +38,9 @@ type Config struct {
 	Points int    `json:"points,omitempty"`
 	Seed   uint64 `json:"seed,omitempty"` // of the folds
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
-	Threads  int                     `json:"-"`
-	Progress func(credence.Progress) `json:"-"` // called when the path and when the folds are done, on the caller's goroutine
+	Threads int `json:"-"`
+	// called when the path and when the folds are done, on the caller's goroutine
+	Progress func(credence.Progress) `json:"-"`
 }
 
 // Limits of what may be asked for.

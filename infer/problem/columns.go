@@ -8,16 +8,17 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Columns are the d columns of a design of n rows, one after the other, so that all of them are gone through with a vector of
-// the rows. Under an intercept they are centred at their weighted means: dense columns where they lie; sparse ones
-// stay as they are, with their means beside them. A row is multiplied by √v, v its weight and its precision in units of the mean
-// one, so that sums of squares count it v times. The intercept is a column of ones.
+// Columns are the d columns of a design of n rows, one after the other, so that all of them are gone through with a
+// vector of the rows. Under an intercept they are centred at their weighted means: dense columns where they lie; sparse
+// ones stay as they are, with their means beside them. A row is multiplied by √v, v its weight and its precision in
+// units of the mean one, so that sums of squares count it v times. The intercept is a column of ones.
 //
 // Memory: n·d numbers for dense columns, twelve bytes for an entry of a sparse one.
 type Columns struct {
 	Rows      int
-	Intercept int       // its column, or -1
-	Means     []float64 // weighted means x̄ of the columns as the features give them, 0 where they are not centred, length d
+	Intercept int // its column, or -1
+	// weighted means x̄ of the columns as the features give them, 0 where they are not centred, length d
+	Means []float64
 
 	dense  linop.Dense // one column a row
 	sparse linop.CSR   // one column a row, not centred
@@ -42,7 +43,8 @@ func (h *Held) ByColumn() *Columns {
 	return c
 }
 
-// NewColumns returns the columns of a design less means, nil for none, whose rows are multiplied by roots, nil for ones.
+// NewColumns returns the columns of a design less means, nil for none, whose rows are multiplied by roots, nil for
+// ones.
 func NewColumns(all *credence.Design, means, roots []float64) *Columns {
 	n, dense := all.Dense.Rows, all.Dense.Cols
 	c := &Columns{Rows: n, Intercept: -1, unit: roots, dense: linop.NewDense(dense, n), sparse: all.Sparse.Transpose(), Means: means}
@@ -69,8 +71,8 @@ func NewColumns(all *credence.Design, means, roots []float64) *Columns {
 	return c
 }
 
-// With returns columns that are the rows of a matrix d×n, of which means were taken off, and of which the last is the intercept
-// where there is one; their rows have the weights of these.
+// With returns columns that are the rows of a matrix d×n, of which means were taken off, and of which the last is the
+// intercept where there is one; their rows have the weights of these.
 func (c *Columns) With(columns linop.Dense, means []float64, intercept int) Columns {
 	return Columns{Rows: columns.Cols, Intercept: intercept, Means: means, dense: columns, unit: c.unit}
 }
@@ -140,8 +142,8 @@ func (c *Columns) Outer(ws *credence.Workspace, dst, scales []float64) {
 	}
 }
 
-// AddOuter adds Σ_j scales_j (φ_j − x̄_j u)(φ_j − x̄_j u)ᵀ to the upper triangle of dst, n×n, for sparse columns φ that are the rows
-// of a matrix d×n. Nil scales are ones; nil means x̄ are those of columns that are not centred.
+// AddOuter adds Σ_j scales_j (φ_j − x̄_j u)(φ_j − x̄_j u)ᵀ to the upper triangle of dst, n×n, for sparse columns φ that
+// are the rows of a matrix d×n. Nil scales are ones; nil means x̄ are those of columns that are not centred.
 func AddOuter(ws *credence.Workspace, dst []float64, columns *linop.CSR, means, scales, unit []float64) {
 	n := columns.Cols
 	columns.AddGram(ws.Pool(), &linop.Dense{Rows: n, Cols: n, Stride: n, Data: dst}, scales)
@@ -167,8 +169,9 @@ func AddOuter(ws *credence.Workspace, dst []float64, columns *linop.CSR, means, 
 // panel is the number of dense columns whose quadratic forms are taken at once.
 const panel = 512
 
-// Quadratics stores x_jᵀTx_j of every column in dst, for T = RRᵀ of which Half stores Rᵀx of count vectors x in their place. It takes n² operations a dense column, and for sparse ones T itself,
-// n×n, which is found where inverse is nil, and the square of the entries a column.
+// Quadratics stores x_jᵀTx_j of every column in dst, for T = RRᵀ of which Half stores Rᵀx of count vectors x in their
+// place. It takes n² operations a dense column, and for sparse ones T itself, n×n, which is found where inverse is nil,
+// and the square of the entries a column.
 func (c *Columns) Quadratics(ws *credence.Workspace, dst []float64, t interface {
 	Half(x []float64, count int)
 	Inverse(dst []float64)

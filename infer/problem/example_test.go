@@ -16,7 +16,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// fit is an engine in thirty lines: normal targets of a known noise variance, with the prior deviation s/c of every block.
+// fit is an engine in thirty lines: normal targets of a known noise variance, with the prior deviation s/c of every
+// block.
 func fit(ctx context.Context, model credence.Model, data credence.Data) (*credence.Fitted, error) {
 	rows, err := problem.Open("example", model, data, problem.Offset|problem.Weight|problem.Precision)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// FullWeights is the largest number of weights whose covariance is kept, and beside which what is learned is integrated over, where
-// nothing is stated.
+// FullWeights is the largest number of weights whose covariance is kept, and beside which what is learned is integrated
+// over, where nothing is stated.
 const FullWeights = 2000
 
 // Group is a run of weights that share a prior variance: a block, or one weight of it under
@@ -176,11 +176,11 @@ func Size(meanSquare, variance float64) float64 {
 	return math.Inf(1)
 }
 
-// Spreads returns c of every group, in which the priors of its weights are scaled: the root of the mean square of its columns
-// together, given Σ w φ² and the mean x̄ of every column over rows whose Σ w is weight, w the weight of a row times its precision.
-// Under an intercept columns stand about their means; nil means are those of a model without one. Columns of learned
-// hyper-parameters are to be those at the values that these start from. Constant columns are nothing: c is 0 where all are. Single
-// columns of random Fourier features have their share of the block's 1.
+// Spreads returns c of every group, in which the priors of its weights are scaled: the root of the mean square of its
+// columns together, given Σ w φ² and the mean x̄ of every column over rows whose Σ w is weight, w the weight of a row
+// times its precision. Under an intercept columns stand about their means; nil means are those of a model without one.
+// Columns of learned hyper-parameters are to be those at the values that these start from. Constant columns are
+// nothing: c is 0 where all are. Single columns of random Fourier features have their share of the block's 1.
 func Spreads(groups []Group, squares, means []float64, weight float64) []float64 {
 	spreads := make([]float64, len(groups))
 	for k, g := range groups {

@@ -79,7 +79,8 @@ func TestNamesAndSizes(t *testing.T) {
 	}
 }
 
-// TestSpreads: sums over rows of weight 2 of a constant, of columns about a mean and about 0, and of random Fourier features.
+// TestSpreads: sums over rows of weight 2 of a constant, of columns about a mean and about 0, and of random Fourier
+// features.
 func TestSpreads(t *testing.T) {
 	groups := []Group{{Count: 1, Of: 1, Intercept: true}, {First: 1, Count: 2, Of: 2}, {First: 3, Count: 1, Of: 1, Tuned: true}, {First: 4, Count: 1, Of: 1},
 		{First: 5, Count: 2, Of: 2, Unit: true}, {First: 7, Count: 1, Of: 4, Unit: true}}

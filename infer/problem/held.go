@@ -47,8 +47,8 @@ func (h *Held) transform(ctx context.Context, ws *credence.Workspace, features c
 	return h.Sums.Check(h.rows.engine, features)
 }
 
-// Roots returns the roots of weight times precision, precisions in units of their mean, so that the squares of the roots add
-// up to the weights; nil where all are 1.
+// Roots returns the roots of weight times precision, precisions in units of their mean, so that the squares of the
+// roots add up to the weights; nil where all are 1.
 func (h *Held) Roots() []float64 {
 	if h.Square == nil {
 		return nil

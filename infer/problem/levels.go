@@ -11,8 +11,9 @@ import (
 // fewLevels is the number of columns that go by levels up to which a dense matrix has them as well.
 const fewLevels = 256
 
-// Rest returns how many of the weights no level of the largest key has, and whether engines with a covariance eliminate the levels: of sparse columns
-// of which more than 256 go by levels, under a prior without a variance for every weight, and of columns that vary together by level. Otherwise the rest is all weights.
+// Rest returns how many of the weights no level of the largest key has, and whether engines with a covariance eliminate
+// the levels: of sparse columns of which more than 256 go by levels, under a prior without a variance for every weight,
+// and of columns that vary together by level. Otherwise the rest is all weights.
 func Rest(features credence.Features, p credence.Prior) (rest int, levels bool) {
 	d := features.Weights()
 	normal, ok := p.(prior.Normal)

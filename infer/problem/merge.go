@@ -26,13 +26,15 @@ func (m *Memory) Read(dst *credence.Batch, first, count int) error {
 const (
 	// FewestMerged is the number of rows below which merging takes longer than it saves.
 	FewestMerged = 4096
-	// mostDifferent is the share of rows that may differ for equal ones to be looked for on, and mergedBytes the memory that they may take.
+	// mostDifferent is the share of rows that may differ for equal ones to be looked for on, and mergedBytes the memory
+	// that they may take.
 	mostDifferent = 0.5
 	mergedBytes   = 128 << 20
 )
 
-// Merge returns the rows of data that differ in inputs, target, offset, precision or trials, in the order of their first places, each with the sum
-// of the weights of those equal to it: no feature tells these apart, whatever it learns. Rows of which more than half differ are returned as they are.
+// Merge returns the rows of data that differ in inputs, target, offset, precision or trials, in the order of their
+// first places, each with the sum of the weights of those equal to it: no feature tells these apart, whatever it
+// learns. Rows of which more than half differ are returned as they are.
 func Merge(ctx context.Context, engine string, model credence.Model, data credence.Data) (credence.Data, error) {
 	if data == nil {
 		return nil, fmt.Errorf("%s: there are no rows: give the data", engine)

@@ -34,7 +34,8 @@ func rowsOf(n int, different bool) *problem.Memory {
 	return m
 }
 
-// Sums of weights by what a row is are the same before and after, whatever differs; no two rows are equal; the order is that of first places.
+// Sums of weights by what a row is are the same before and after, whatever differs; no two rows are equal; the order is
+// that of first places.
 func TestMerge(t *testing.T) {
 	model := credence.Model{Likelihood: likelihood.Gaussian{}}
 	type row struct{ a, b, y, offset, precision, trials, column, value float64 }

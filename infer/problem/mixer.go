@@ -7,9 +7,9 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 )
 
-// Mixer has columns that vary together by level. The k weights of a level are Tu, u ~ N(0, I), with T = SL: standard deviations S, and L the root of the
-// correlations. Since T = XS for X = SLS⁻¹, an engine computes with XᵀΦᵀWΦX in the place of ΦᵀWΦ and with S as ever, and its weights are those of ΦX. The methods of
-// a nil Mixer change nothing.
+// Mixer has columns that vary together by level. The k weights of a level are Tu, u ~ N(0, I), with T = SL: standard
+// deviations S, and L the root of the correlations. Since T = XS for X = SLS⁻¹, an engine computes with XᵀΦᵀWΦX in the
+// place of ΦᵀWΦ and with S as ever, and its weights are those of ΦX. The methods of a nil Mixer change nothing.
 type Mixer struct {
 	terms   []Together
 	pattern *arrow.Pattern
@@ -30,7 +30,8 @@ func NewMixer(terms []Together, pattern *arrow.Pattern) *Mixer {
 	return t
 }
 
-// Take takes the prior deviations of all weights, which it keeps, and the odds of the terms' partial correlations one after the other.
+// Take takes the prior deviations of all weights, which it keeps, and the odds of the terms' partial correlations one
+// after the other.
 func (t *Mixer) Take(deviations, odds []float64) {
 	if t == nil {
 		return
@@ -171,8 +172,8 @@ func times(w, x []float64, transposed bool) {
 	}
 }
 
-// Moments adds Σ (uuᵀ + V_gg) over the levels of every term to sums, k×k each, for weights u = T⁻¹w of mean u, and of the covariance V those numbers of
-// the pattern; nil sums are made.
+// Moments adds Σ (uuᵀ + V_gg) over the levels of every term to sums, k×k each, for weights u = T⁻¹w of mean u, and of
+// the covariance V those numbers of the pattern; nil sums are made.
 func (t *Mixer) Moments(sums [][]float64, inverse, u []float64) [][]float64 {
 	if sums == nil {
 		for _, term := range t.all() {
@@ -186,8 +187,8 @@ func (t *Mixer) Moments(sums [][]float64, inverse, u []float64) [][]float64 {
 	return sums
 }
 
-// Slopes stores the slopes of a log density in the logarithms of the variances of columns, and of the odds behind them: with K = Σ (E uuᵀ − I) over levels, by
-// the sums Σ E uuᵀ of every term, the slope in any change dT is tr (T⁻¹dT)ᵀK.
+// Slopes stores the slopes of a log density in the logarithms of the variances of columns, and of the odds behind them:
+// with K = Σ (E uuᵀ − I) over levels, by the sums Σ E uuᵀ of every term, the slope in any change dT is tr (T⁻¹dT)ᵀK.
 func (t *Mixer) Slopes(slope, odds []float64, sums [][]float64) {
 	for i := range t.all() {
 		term := &t.terms[i]

@@ -55,9 +55,9 @@ type Rows struct {
 	lock    *sync.Mutex // of data and part
 }
 
-// Open returns all rows of data, of which it reads the first block. It refuses data without rows, and rows with a role that the engine
-// does not take, or that the model's likelihood has no place for; of the model it looks at the likelihood, and at the
-// features where [Rows.Held] is asked for. engine stands before errors.
+// Open returns all rows of data, of which it reads the first block. It refuses data without rows, and rows with a role
+// that the engine does not take, or that the model's likelihood has no place for; of the model it looks at the
+// likelihood, and at the features where [Rows.Held] is asked for. engine stands before errors.
 func Open(engine string, model credence.Model, data credence.Data, takes Roles) (*Rows, error) {
 	r := &Rows{engine: engine, model: model, data: data, count: data.Rows(), current: -1, lock: new(sync.Mutex)}
 	if r.count == 0 {
@@ -211,7 +211,8 @@ type FileBlock struct {
 	File int
 }
 
-// ByFile yields all rows of the data by blocks that end with their files, as [credence.Files] has these. A batch is valid until the next.
+// ByFile yields all rows of the data by blocks that end with their files, as [credence.Files] has these. A batch is
+// valid until the next.
 func (r *Rows) ByFile(ctx context.Context) iter.Seq2[FileBlock, error] {
 	return func(yield func(FileBlock, error) bool) {
 		files := credence.Files(r.data)
@@ -241,7 +242,8 @@ func (r *Rows) blockOf(ctx context.Context, file, first, count int) (FileBlock, 
 	return FileBlock{&r.part, file}, err
 }
 
-// Read reads block k into dst and refuses rows that no fit can use. Several threads may read, of which one at a time has the data.
+// Read reads block k into dst and refuses rows that no fit can use. Several threads may read, of which one at a time
+// has the data.
 func (r *Rows) Read(ctx context.Context, dst *credence.Batch, k int) error {
 	r.lock.Lock()
 	err := r.read(ctx, dst, k)
@@ -347,8 +349,8 @@ func (r *Rows) each(ctx context.Context, ws *credence.Workspace, phi *credence.D
 	return nil
 }
 
-// MeanSquares returns the mean square of every column of features over all rows, which count their weight times their precision, at
-// the values that learned hyper-parameters start from.
+// MeanSquares returns the mean square of every column of features over all rows, which count their weight times their
+// precision, at the values that learned hyper-parameters start from.
 func (r *Rows) MeanSquares(ctx context.Context, ws *credence.Workspace, features credence.Features) ([]float64, error) {
 	var phi credence.Design
 	if tunable, learned := LearnedHypers(features); len(learned) > 0 {

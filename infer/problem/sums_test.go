@@ -15,8 +15,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestHeld: by hand, the sums and scales of four rows of weights and precisions, their units, what they are under other features, and that
-// columns which no sum holds and weights of nothing are refused.
+// TestHeld: by hand, the sums and scales of four rows of weights and precisions, their units, what they are under other
+// features, and that columns which no sum holds and weights of nothing are refused.
 func TestHeld(t *testing.T) {
 	batch := &credence.Batch{
 		X: linop.Dense{Rows: 4, Cols: 1, Stride: 1, Data: []float64{1, 3, 2, 2}}, Target: []float64{5, 6, 7, 9}, Offset: []float64{5, 5, 6, 9},

@@ -10,8 +10,8 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// Together is a term such as (1 + x | g), of k columns whose weights vary together over the levels of a key: weight First + level·k + c is that
-// of a column. Each column is a group with a prior variance of its own.
+// Together is a term such as (1 + x | g), of k columns whose weights vary together over the levels of a key: weight
+// First + level·k + c is that of a column. Each column is a group with a prior variance of its own.
 type Together struct {
 	Name             string
 	Columns          []string
@@ -67,7 +67,8 @@ func columnsOf(g Group, c credence.Covariance) (list []Group) {
 	return list
 }
 
-// Odds returns those of the partial correlations of all terms one after the other, as the terms begin; engine stands before errors.
+// Odds returns those of the partial correlations of all terms one after the other, as the terms begin; engine stands
+// before errors.
 func Odds(engine string, terms []Together) (odds []float64, err error) {
 	for _, t := range terms {
 		of, err := special.Odds(t.K, t.Correlations)
@@ -79,7 +80,8 @@ func Odds(engine string, terms []Together) (odds []float64, err error) {
 	return odds, nil
 }
 
-// CorrelationsAt returns what members of a fit and its report say of the correlations of terms at odds that follow each other.
+// CorrelationsAt returns what members of a fit and its report say of the correlations of terms at odds that follow each
+// other.
 func CorrelationsAt(terms []Together, odds []float64) (members []prior.Correlation, report []credence.Value) {
 	for i := range terms {
 		t := &terms[i]

@@ -98,8 +98,8 @@ func (u *Units) Factor(f []float64) {
 	kernel.Scale(u.Scale, f)
 }
 
-// SetNoise returns the likelihood with a noise variance that is given in these units, and adds the variance to a report. Other
-// families than the normal stay as they are.
+// SetNoise returns the likelihood with a noise variance that is given in these units, and adds the variance to a
+// report. Other families than the normal stay as they are.
 func (u *Units) SetNoise(l credence.Likelihood, report *credence.Report, variance float64) credence.Likelihood {
 	g, ok := l.(likelihood.Gaussian)
 	if !ok {

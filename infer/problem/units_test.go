@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestUnits: the ways of a mean, a covariance, its factor and independent variances to own units are those of w ↦ T(s·w) + (c, 0, 0) with
-// T = [1, −x̄ᵀ; 0, I], multiplied out.
+// TestUnits: the ways of a mean, a covariance, its factor and independent variances to own units are those of w ↦
+// T(s·w) + (c, 0, 0) with T = [1, −x̄ᵀ; 0, I], multiplied out.
 func TestUnits(t *testing.T) {
 	u := Units{Centre: 7, Scale: 3, Means: []float64{0, 2, -0.5}}
 	transform := [][]float64{{3, -6, 1.5}, {0, 3, 0}, {0, 0, 3}}

@@ -58,8 +58,8 @@ func TestSpreadAfterOnePass(t *testing.T) {
 	}
 }
 
-// coverage returns the share of the 90 % intervals of weights in the model that hold, how many there are, and the share that
-// is told, of draws of a share of weights that are not 0, with a standard deviation sd.
+// coverage returns the share of the 90 % intervals of weights in the model that hold, how many there are, and the share
+// that is told, of draws of a share of weights that are not 0, with a standard deviation sd.
 func coverage(t *testing.T, hyper Hyper, rows, columns, draws int, share, sd float64, draw func(rng *rand.Rand, x []float64)) (held, weights, told float64) {
 	models := 0.0
 	for seed := range uint64(draws) {
@@ -134,7 +134,8 @@ func TestCoverageIsTold(t *testing.T) {
 	}
 }
 
-// TestCoverageOfStreams tells the shares of short streams, and of those beyond the rows that are kept, for docs/calibration.md.
+// TestCoverageOfStreams tells the shares of short streams, and of those beyond the rows that are kept, for
+// docs/calibration.md.
 func TestCoverageOfStreams(t *testing.T) {
 	study.OnlyCalibration(t)
 	for name, c := range map[string]struct {

@@ -56,7 +56,8 @@ func (f *feature) gain(c *factors, label int, lambda, shift, weight float64) {
 	f.total(c)
 }
 
-// trade is gain where what was taken out is part of it. A sum of precisions is below 0 by rounding alone, beside a huge one.
+// trade is gain where what was taken out is part of it. A sum of precisions is below 0 by rounding alone, beside a huge
+// one.
 func (f *feature) trade(c *factors, label int, lambda, shift, weight float64) {
 	if f.gain(c, label, lambda, shift, weight); c == nil {
 		f.lambda = max(0, f.lambda)

@@ -13,9 +13,10 @@ import (
 
 // Events counts what the algorithm could not do as written.
 type Events struct {
-	SkippedCavities int64 `json:"skipped_cavities"` // a feature left out of a row: removing the average factor left no proper Gaussian
-	NegativeSites   int64 `json:"negative_sites"`   // a prior factor whose new precision would be negative
-	LateRows        int64 `json:"late_rows"`        // of a time before that of the row ahead of them
+	// a feature left out of a row: removing the average factor left no proper Gaussian
+	SkippedCavities int64 `json:"skipped_cavities"`
+	NegativeSites   int64 `json:"negative_sites"` // a prior factor whose new precision would be negative
+	LateRows        int64 `json:"late_rows"`      // of a time before that of the row ahead of them
 }
 
 // Learner is the state of learning: it scores and learns rows one after another.
@@ -306,7 +307,8 @@ func (l *Learner) cavity(f *feature, c *factors, w *working, label int, weight f
 		w.removedLambda, w.removedShift = c.lambda[label]*share, c.shift[label]*share
 	}
 	w.lambda = lambda - w.removedLambda
-	if f == &l.bias { // which no row goes without: less than that of the prior it has by rounding alone, beside a huge sum
+	// which no row goes without: less than that of the prior it has by rounding alone, beside a huge sum
+	if f == &l.bias {
 		w.lambda = max(w.lambda, float64(f.priorLambda))
 	}
 	w.mean = (shift - w.removedShift) / w.lambda

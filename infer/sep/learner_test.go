@@ -404,7 +404,8 @@ func TestSumsWithoutClasses(t *testing.T) {
 		}
 		for j := range learners[0].slots {
 			a, b := learners[0].Weight(j), learners[1].Weight(j)
-			if math.Abs(a.Mean-b.Mean) > 1e-6 || math.Abs(a.Variance-b.Variance) > 1e-6*b.Variance { // prior factors are in single precision
+			// prior factors are in single precision
+			if math.Abs(a.Mean-b.Mean) > 1e-6 || math.Abs(a.Variance-b.Variance) > 1e-6*b.Variance {
 				t.Errorf("%+v: weight %d is %+v, with sums by class %+v", cfg, j, a, b)
 			}
 		}

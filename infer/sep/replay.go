@@ -119,8 +119,8 @@ func (l *Learner) replayRow(i int, o *own) {
 	}
 }
 
-// still says whether the root mean square of what the means have moved by, in standard deviations, is below a bound, and
-// that of the inclusions is small. Weights count by their inclusion: those out of the model hardly move.
+// still says whether the root mean square of what the means have moved by, in standard deviations, is below a bound,
+// and that of the inclusions is small. Weights count by their inclusion: those out of the model hardly move.
 func still(before, after []credence.Marginal, bound float64) bool {
 	means, inclusions, total := 0.0, 0.0, 0.0
 	for j := range before {

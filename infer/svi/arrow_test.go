@@ -44,8 +44,8 @@ func (g grouped) Blocks() []credence.Block {
 	return blocks
 }
 
-// byLevels are rows of two numbers with effects of the levels of g, of which inputs have k columns by a number z that is the second, and of those of h, which
-// levels of g lie within where they are nested.
+// byLevels are rows of two numbers with effects of the levels of g, of which inputs have k columns by a number z that
+// is the second, and of those of h, which levels of g lie within where they are nested.
 func byLevels(family credence.Likelihood, intercept, nested bool, g, each, k, h int, mix func(z float64) []float64) (grouped, *credence.Batch) {
 	rng := rand.New(rand.NewPCG(uint64(g), uint64(k)))
 	columns := conform.Columns{Dense: 2, Sparse: g*k + h, Intercept: intercept}
@@ -85,8 +85,9 @@ func arrowed(t *testing.T, model credence.Model, cfg Config, data credence.Data)
 	return must.Value(r.full(t.Context(), nil))(t)
 }
 
-// TestEliminatedLevels: with levels eliminated bound, hyper-parameters, posterior and variances of rows are those of dense matrices: of crossed and nested keys, of
-// families with parameters, at the mode and integrated, and of the Laplace approximation.
+// TestEliminatedLevels: with levels eliminated bound, hyper-parameters, posterior and variances of rows are those of
+// dense matrices: of crossed and nested keys, of families with parameters, at the mode and integrated, and of the
+// Laplace approximation.
 func TestEliminatedLevels(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -162,8 +163,8 @@ func varying(family credence.Likelihood, term credence.Covariance) (grouped, *cr
 	return features, data
 }
 
-// TestHeldCorrelation: columns with stated deviations and a stated correlation are ΦT with independent weights of variance 1: bound, mean and
-// variance of every row, of the bound and of the Laplace approximation.
+// TestHeldCorrelation: columns with stated deviations and a stated correlation are ΦT with independent weights of
+// variance 1: bound, mean and variance of every row, of the bound and of the Laplace approximation.
 func TestHeldCorrelation(t *testing.T) {
 	const a, b, rho = 0.7, 0.4, -0.6
 	for _, c := range []struct {
@@ -210,8 +211,9 @@ func TestHeldCorrelation(t *testing.T) {
 	}
 }
 
-// TestCorrelationSlopes: the gradient in logarithms of deviations, in the coordinate of the correlation and in parameters of the family is that of differences, at the mode and off
-// it, of the bound and of the Laplace approximation; at the mode it is 0.
+// TestCorrelationSlopes: the gradient in logarithms of deviations, in the coordinate of the correlation and in
+// parameters of the family is that of differences, at the mode and off it, of the bound and of the Laplace
+// approximation; at the mode it is 0.
 func TestCorrelationSlopes(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -244,7 +246,8 @@ func TestCorrelationSlopes(t *testing.T) {
 	}
 }
 
-// TestResumeEliminated: a fit of correlated groups, killed after every so many steps and resumed, is the same; so are fits with one thread and with seven.
+// TestResumeEliminated: a fit of correlated groups, killed after every so many steps and resumed, is the same; so are
+// fits with one thread and with seven.
 func TestResumeEliminated(t *testing.T) {
 	features, data := varying(likelihood.Poisson{}, credence.Covariance{})
 	model := credence.Model{Features: features, Likelihood: likelihood.Poisson{}, Prior: prior.Normal{}}

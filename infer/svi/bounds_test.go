@@ -75,7 +75,8 @@ func TestHyperBounds(t *testing.T) {
 	}
 }
 
-// TestLargeNoise: a noise variance of 1e24 is found as one of 1 is, in a target of that unit or by rows of such precisions.
+// TestLargeNoise: a noise variance of 1e24 is found as one of 1 is, in a target of that unit or by rows of such
+// precisions.
 func TestLargeNoise(t *testing.T) {
 	model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.Normal{}}
 	for _, cfg := range []Config{{Covariance: Full}, {}} {

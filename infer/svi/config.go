@@ -16,8 +16,8 @@ import (
 type Covariance string
 
 // The covariances. Diagonal is the form of the revrand report, with any number
-// of components; Full is one component with all correlations, of which levels of a category of many have those that rows ask for (package
-// internal/arrow).
+// of components; Full is one component with all correlations, of which levels of a category of many have those that
+// rows ask for (package internal/arrow).
 const (
 	Diagonal Covariance = "diagonal"
 	Full     Covariance = "full"
@@ -99,20 +99,21 @@ type Config struct {
 
 	// Hyper says what is done about prior variances and parameters of the likelihood that are not
 	// stated: they are integrated under their priors, taken at the mode, or at the type-II maximum
-	// likelihood; or prior variances are those under which rows that are left out have the least log loss, averaged over those that
-	// these do not tell apart, which is for one component of independent weights on all rows. Empty means integrate with a full
-	// covariance of up to problem.FullWeights weights, heldout where [HeldOut] says so, and else mode: independent weights, minibatches and draws cannot integrate.
+	// likelihood; or prior variances are those under which rows that are left out have the least log loss, averaged
+	// over those that these do not tell apart, which is for one component of independent weights on all rows. Empty
+	// means integrate with a full covariance of up to problem.FullWeights weights, heldout where [HeldOut] says so, and
+	// else mode: independent weights, minibatches and draws cannot integrate.
 	Hyper hyper.Treatment `json:"hyper,omitempty"`
 
-	// Start is a fit of a model with the same weights to other rows under Heldout, whose prior variances, shares of the weights'
-	// variances and weights of members are kept.
+	// Start is a fit of a model with the same weights to other rows under Heldout, whose prior variances, shares of the
+	// weights' variances and weights of members are kept.
 	Start *credence.Fitted `json:"-"`
 
 	// ScreenRows is the largest number of evenly spread rows on which
 	// hyper-parameters of features are first learned; 0 means 1,000.
 	ScreenRows int `json:"screen_rows,omitempty"`
-	// PolishRows is the largest number on which they are then polished; 0 means 4,000, and those of functions of one or two columns
-	// as many rows as 1e9 operations take, squares of the number of weights, if that is more.
+	// PolishRows is the largest number on which they are then polished; 0 means 4,000, and those of functions of one or
+	// two columns as many rows as 1e9 operations take, squares of the number of weights, if that is more.
 	PolishRows int `json:"polish_rows,omitempty"`
 	// Diagnostics is the number of weights drawn from the posterior for Pareto-k̂;
 	// 0 means 200 to 1,000 by the number of rows, below 0 none.

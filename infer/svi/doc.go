@@ -23,16 +23,19 @@
 //   - tune: hyper-parameters of features on at most Config.PolishRows rows, by Newton steps; in
 //     minibatches and beyond 4,000 weights they are variables of the mixture instead.
 //
-// With fewer rows than half the weights, a full covariance is that of as many weights as rows, in n²d operations and n·d numbers:
-// what no row says keeps its prior. Hyper-parameters are then integrated over while rows are up to problem.FullWeights.
+// With fewer rows than half the weights, a full covariance is that of as many weights as rows, in n²d operations and
+// n·d numbers: what no row says keeps its prior. Hyper-parameters are then integrated over while rows are up to
+// problem.FullWeights.
 //
-// Where more than 256 sparse columns go by the levels of categories, or some vary together by level (problem.Rest of infer), newton's matrices have the numbers of an
-// arrow alone (package internal/arrow): levels are eliminated one after the other, columns that vary together through problem.Mixer, and limits on weights are about those beside
-// the levels of the largest category. Rows are then not packed, sums over rows of a Gaussian family are made at every pass, and draws judge up to 20,000 weights.
+// Where more than 256 sparse columns go by the levels of categories, or some vary together by level (problem.Rest of
+// infer), newton's matrices have the numbers of an arrow alone (package internal/arrow): levels are eliminated one
+// after the other, columns that vary together through problem.Mixer, and limits on weights are about those beside the
+// levels of the largest category. Rows are then not packed, sums over rows of a Gaussian family are made at every pass,
+// and draws judge up to 20,000 weights.
 //
-// Otherwise none holds n×d: rows are streamed, and kept only up to 128 MB. Rows that are equal are one before there are features
-// (problem.Merge of infer), and kept sparse rows are packed for newton: equal
-// ones are one with their weight, and sorted ones share what is made of their first entries.
+// Otherwise none holds n×d: rows are streamed, and kept only up to 128 MB. Rows that are equal are one before there are
+// features (problem.Merge of infer), and kept sparse rows are packed for newton: equal ones are one with their weight,
+// and sorted ones share what is made of their first entries.
 //
 // Config.Approximation = Laplace gives the Laplace approximation in place of the bound: newton with
 // every row expanded to second order about its mean, from where the bound has its optimum. Its log
@@ -45,11 +48,11 @@
 // covariance of up to problem.FullWeights weights the posterior is integrated over them by the axis sums of
 // package hyper, with the bound for the evidence: 2p fits for the curvature and 4p for the axes of p
 // hyper-parameters, one or two passes each where classes are not nearly separated: each starts from the normal
-// likelihood that stands for the rows, moved to where it goes to first order. Without parameters of the likelihood, a fit so near the
-// mode that the normal likelihood says it to within a hundredth of a standard deviation makes no pass. Parameters of the
-// likelihood then are five members of equal weight, or one where their logarithms are known to 0.05, and Fitted.Family is the joint
-// posterior of all of them with the weights, along the axes. Everything else is at the mode of bound and priors together; lengthscales
-// always are.
+// likelihood that stands for the rows, moved to where it goes to first order. Without parameters of the likelihood, a
+// fit so near the mode that the normal likelihood says it to within a hundredth of a standard deviation makes no pass.
+// Parameters of the likelihood then are five members of equal weight, or one where their logarithms are known to 0.05,
+// and Fitted.Family is the joint posterior of all of them with the weights, along the axes. Everything else is at the
+// mode of bound and priors together; lengthscales always are.
 //
 // # What is reported
 //

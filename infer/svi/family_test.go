@@ -11,8 +11,9 @@ import (
 	"github.com/credence-ml/credence/param"
 )
 
-// TestWidthsAreDifferencesOfFits: the slope of the mean variance of f over rows in the logarithm of a scale is that of fits with the
-// scale held to each side. A narrow prior keeps the weights of the columns from following the scale, and the intercept follows.
+// TestWidthsAreDifferencesOfFits: the slope of the mean variance of f over rows in the logarithm of a scale is that of
+// fits with the scale held to each side. A narrow prior keeps the weights of the columns from following the scale, and
+// the intercept follows.
 func TestWidthsAreDifferencesOfFits(t *testing.T) {
 	const n = 60
 	rng := rand.New(rand.NewPCG(5, 9))

@@ -14,14 +14,15 @@ import (
 	"github.com/credence-ml/credence/posterior"
 )
 
-// few is the algebra of a full covariance by rows, for fewer rows than weights. With K = ΦΦᵀ = LLᵀ of a block of d weights of prior
-// variance λ, all that the n rows say of the weights they say of
+// few is the algebra of a full covariance by rows, for fewer rows than weights. With K = ΦΦᵀ = LLᵀ of a block of d
+// weights of prior variance λ, all that the n rows say of the weights they say of
 //
 //	z = L⁻¹Φw ~ N(0, λI)      f = Lz      w | z ~ N(Vz, λ(I − VVᵀ)),  V = ΦᵀL⁻ᵀ
 //
-// so that a fit of z by the columns of L has the same bound, slopes and hyper-parameters, and its q(z) = N(m, C) is q(w) = N(Vm,
-// λI − V(λI − C)Vᵀ). Columns stand about the means that the intercept takes off. Blocks of hardly more weights than rows stay as they
-// are. A column of zeros beside L keeps its prior: its variance is what λ comes to where hyper-parameters are integrated over.
+// so that a fit of z by the columns of L has the same bound, slopes and hyper-parameters, and its q(z) = N(m, C) is
+// q(w) = N(Vm, λI − V(λI − C)Vᵀ). Columns stand about the means that the intercept takes off. Blocks of hardly more
+// weights than rows stay as they are. A column of zeros beside L keeps its prior: its variance is what λ comes to where
+// hyper-parameters are integrated over.
 //
 // It takes n²d operations and nd numbers more than the fit of n + 1 weights a block, in place of d³ and d².
 type few struct {
@@ -29,16 +30,18 @@ type few struct {
 	groups   []base.Group
 	zero     []int // columns that are 0 in every row
 	means    []float64
-	lines    linop.Dense                     // Vᵀ
-	design   credence.Design                 // the same as rows of the features' columns
-	unseen   []int                           // of every group the weight of z that keeps its prior; -1 where none was added
-	known    map[*float64]*posterior.DualSum // by the factor of q(z)
+	lines    linop.Dense     // Vᵀ
+	design   credence.Design // the same as rows of the features' columns
+	// of every group the weight of z that keeps its prior; -1 where none was added
+	unseen []int
+	known  map[*float64]*posterior.DualSum // by the factor of q(z)
 }
 
 // fewShare is how many times the weights must be those of z for the algebra by rows to be used.
 const fewShare = 2
 
-// jitter is what makes K positive definite where columns are centred, as a share of its mean diagonal: a row more of noise as faint.
+// jitter is what makes K positive definite where columns are centred, as a share of its mean diagonal: a row more of
+// noise as faint.
 const jitter = 1e-12
 
 // byRows says of which groups the weights are replaced, and how many weights are left.
@@ -54,8 +57,8 @@ func byRows(groups []base.Group, rows int) (replaced []bool, weights int) {
 	return replaced, weights
 }
 
-// reduce replaces the problem by that of z where the rows are few and no features move. Free says that nothing is stated about
-// hyper-parameters, which are then integrated over if z is small enough.
+// reduce replaces the problem by that of z where the rows are few and no features move. Free says that nothing is
+// stated about hyper-parameters, which are then integrated over if z is small enough.
 func (r *fit) reduce(ctx context.Context, free bool) error {
 	n, d := r.Data.Total(), r.Dims
 	_, learned := base.LearnedHypers(r.Features)
@@ -130,7 +133,8 @@ func (r *fit) reduce(ctx context.Context, free bool) error {
 	return err
 }
 
-// lower stores the L of a group, whose scales are 1, in the columns of x from weight next on, and its Vᵀ in as many lines.
+// lower stores the L of a group, whose scales are 1, in the columns of x from weight next on, and its Vᵀ in as many
+// lines.
 func (f *few) lower(ws *credence.Workspace, columns *base.Columns, g base.Group, scales []float64, x linop.Dense, next int) error {
 	n := columns.Rows
 	outer := make([]float64, n*n)

@@ -18,9 +18,10 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestByRows: a fit of few rows by their own algebra is the fit of all weights: bound, hyper-parameters, weights, predictions of other
-// rows and their covariances, of dense and sparse columns that are far from 0, zero and repeated, for every role of a row, with a
-// small block beside, with and without an intercept, by bound and by Laplace's approximation.
+// TestByRows: a fit of few rows by their own algebra is the fit of all weights: bound, hyper-parameters, weights,
+// predictions of other rows and their covariances, of dense and sparse columns that are far from 0, zero and repeated,
+// for every role of a row, with a small block beside, with and without an intercept, by bound and by Laplace's
+// approximation.
 func TestByRows(t *testing.T) {
 	const n, p = 14, 70
 	type variant struct {
@@ -91,7 +92,9 @@ func TestByRows(t *testing.T) {
 			if len(got.Members) != len(want.Members) || got.Report.Weights != want.Report.Weights || !slices.Equal(got.Report.Warnings, want.Report.Warnings) {
 				t.Fatalf("%d members, %+v; want %d, %+v", len(got.Members), got.Report, len(want.Members), want.Report)
 			}
-			tolerance := 1e-5 // ten times that of the climbs; nodes of sums over hyper-parameters lie where the search for their mode ended, to a hundredth
+			// ten times that of the climbs; nodes of sums over hyper-parameters lie where the search for their mode
+			// ended, to a hundredth
+			tolerance := 1e-5
 			if c.config.Hyper != hyper.Mode && c.prior.Variance.State != param.Held {
 				tolerance = 1e-2
 			}

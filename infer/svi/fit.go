@@ -33,7 +33,8 @@ type fit struct {
 	fingerprint string
 }
 
-// merge makes equal rows one where all of them are read again and again. Rows that are left out are dealt by themselves.
+// merge makes equal rows one where all of them are read again and again. Rows that are left out are dealt by
+// themselves.
 func (e *Engine) merge(ctx context.Context, data credence.Data) (credence.Data, error) {
 	_, learned := base.LearnedHypers(e.model.Features)
 	_, gaussian := e.likelihood.(likelihood.Gaussian) // whose rows are added up once where features stay
@@ -79,14 +80,15 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 }
 
 // Below fewRows rows hyper-parameters of features are learned from fewStarts starts unless their number is
-// stated: the evidence has several maxima there, and a start costs little. Curves and surfaces have curveStarts on more rows: a long
-// lengthscale with a large variance is a maximum beside that of a rough function (600 counts: by 1,400 nats).
+// stated: the evidence has several maxima there, and a start costs little. Curves and surfaces have curveStarts on more
+// rows: a long lengthscale with a large variance is a maximum beside that of a rough function (600 counts: by 1,400
+// nats).
 const (
 	fewRows     = 400
 	fewStarts   = 4
 	curveStarts = 2
-	// curveOperations are those of a pass over the rows on which lengthscales of curves and surfaces are polished: they have few
-	// weights, and of rare events 4,000 rows tell a lengthscale badly.
+	// curveOperations are those of a pass over the rows on which lengthscales of curves and surfaces are polished: they
+	// have few weights, and of rare events 4,000 rows tell a lengthscale badly.
 	curveOperations = 1e9
 )
 
@@ -143,7 +145,8 @@ func (r *fit) findLevels(ctx context.Context) (err error) {
 	return err
 }
 
-// size is the number of weights that cost what those of dense columns do: levels that are eliminated cost about as much as a few.
+// size is the number of weights that cost what those of dense columns do: levels that are eliminated cost about as much
+// as a few.
 func (r *fit) size() float64 {
 	if r.Pattern != nil {
 		return float64(r.Pattern.Rest() + levelsLike)

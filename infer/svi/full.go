@@ -34,7 +34,8 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	if saved != nil && !n.Fits(saved.Newton, s.Family.Count()) {
 		return nil, r.otherState()
 	}
-	if _, gaussian := r.Likelihood.(likelihood.Gaussian); !gaussian && r.Pattern == nil { // rows of the first are added up once
+	// rows of the first are added up once
+	if _, gaussian := r.Likelihood.(likelihood.Gaussian); !gaussian && r.Pattern == nil {
 		whole.Pack()
 	}
 	stats := n.NewStatistics(s.Family.Count())
@@ -79,7 +80,8 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 		return nil, err
 	}
 	switch {
-	case g.top != nil && g.top.Left <= nearMode: // a search by the slopes of all that is learned has ended where the climb had not
+	case g.top != nil && g.top.Left <= nearMode:
+		// A search by the slopes of all that is learned has ended where the climb had not.
 		r.report.Status = credence.Converged
 	case predicted > 0:
 		r.warn("the fit ended after %d iterations where no step raised the bound, though its slope promises %.2g nats: scale the columns, or state the prior variance or a parameter of the family, as in normal(variance=1)", r.report.Iterations, predicted)
@@ -262,7 +264,8 @@ const affordableOperations = 1e11
 // the curvature at the mean of q: a mean field's variances are the reciprocals of the precision's
 // diagonal, and those of several components together lie between them and the truth.
 //
-// Of one component it returns the log weights of draws, where draws are wanted: with the curvature, some of many rows are enough.
+// Of one component it returns the log weights of draws, where draws are wanted: with the curvature, some of many rows
+// are enough.
 func (r *fit) compareSpread(ctx context.Context, q *mixture.Bound, x []float64) (logs []float64, err error) {
 	d := r.Dims
 	if d > base.FullWeights || r.operations() > affordableOperations {

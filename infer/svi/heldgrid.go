@@ -11,24 +11,24 @@ import (
 	"github.com/credence-ml/credence/infer/svi/problem"
 )
 
-// The prior variances that are tried are A²·10^(step/2), A the scale of their prior: a common step first, from 0 to the top by
-// decades, a block past its own top standing at its best; on while the least loss is at an end; then half a decade to each side
-// of the best. Of several blocks each goes on by itself, by decades while the loss falls and then by half decades. Decades end
-// at leastStep, and above the top at beyond.
+// The prior variances that are tried are A²·10^(step/2), A the scale of their prior: a common step first, from 0 to the
+// top by decades, a block past its own top standing at its best; on while the least loss is at an end; then half a
+// decade to each side of the best. Of several blocks each goes on by itself, by decades while the loss falls and then
+// by half decades. Decades end at leastStep, and above the top at beyond.
 const (
 	decade    = 2
 	gridSteps = 4 * decade
 	leastStep = -2 * decade
 	beyond    = 4 * decade
 
-	// Above gridSteps larger variances are not tried where the loss has risen by this part of the least: more than a few
-	// columns do.
+	// Above gridSteps larger variances are not tried where the loss has risen by this part of the least: more than a
+	// few columns do.
 	hopeless = 0.1
 )
 
-// topOf returns the step up to which decades are tried whether the loss falls or not. A is for columns as large as they are
-// together: where a few are much larger than the rest, as time stamps are among indicators, the best variance is anywhere up to
-// that for columns like the smallest, and on the way there the loss hardly moves.
+// topOf returns the step up to which decades are tried whether the loss falls or not. A is for columns as large as they
+// are together: where a few are much larger than the rest, as time stamps are among indicators, the best variance is
+// anywhere up to that for columns like the smallest, and on the way there the loss hardly moves.
 func topOf(r problem.Reference) int {
 	return max(gridSteps, decade*int(math.Ceil(math.Log10(r.Wide/r.Narrow))))
 }
@@ -54,7 +54,8 @@ func (c *choice) search(ctx context.Context) error {
 	best, top := 0, slices.Max(c.tops)
 	common := func(step int, near bool) error {
 		for k := range steps {
-			if steps[k] = step; step > c.tops[k] && c.tops[k] < top { // else too large a variance here would hide what the others gain
+			// else too large a variance here would hide what the others gain
+			if steps[k] = step; step > c.tops[k] && c.tops[k] < top {
 				steps[k] = c.state.Tried[c.best].Steps[k]
 			}
 		}
@@ -108,7 +109,8 @@ func (c *choice) search(ctx context.Context) error {
 	return nil
 }
 
-// try says whether a choice has less loss than any before it. It goes on from the folds' variables at the best one, or at the last.
+// try says whether a choice has less loss than any before it. It goes on from the folds' variables at the best one, or
+// at the last.
 func (c *choice) try(ctx context.Context, steps []int, near bool) (better bool, err error) {
 	if c.replayed == len(c.state.Tried) {
 		if err := c.look(ctx, steps, near); err != nil {

@@ -45,9 +45,9 @@ func hugeRows(n, p int, seed uint64) *memory {
 	return data
 }
 
-// TestHeldOutHuge: the unit of a few columns does not decide how far the variances go. The choice is that of the least loss over
-// refits with stated variances, however far from the scale of the prior, in one block and beside a
-// block with columns of one size.
+// TestHeldOutHuge: the unit of a few columns does not decide how far the variances go. The choice is that of the least
+// loss over refits with stated variances, however far from the scale of the prior, in one block and beside a block with
+// columns of one size.
 func TestHeldOutHuge(t *testing.T) {
 	const n, p, seed = 150, 40, 5
 	data := hugeRows(n, p, 3)

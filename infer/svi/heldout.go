@@ -18,10 +18,10 @@ import (
 	"github.com/credence-ml/credence/posterior"
 )
 
-// HeldOut says whether prior variances are those of rows that are left out where nothing is stated of them: of classes and
-// counts with more than problem.FullWeights independent weights, since the bound then chooses variances that are far too small.
-// Levels of one category exclude each other: their weights are independent indeed, and count for one. Smooths have hyper-parameters,
-// stated or not: their bands are looked at.
+// HeldOut says whether prior variances are those of rows that are left out where nothing is stated of them: of classes
+// and counts with more than problem.FullWeights independent weights, since the bound then chooses variances that are
+// far too small. Levels of one category exclude each other: their weights are independent indeed, and count for one.
+// Smooths have hyper-parameters, stated or not: their bands are looked at.
 func HeldOut(model credence.Model) bool {
 	normal, err := base.NormalPrior("svi", model.Prior)
 	_, kind := likelihood.Describe(model.Likelihood)
@@ -60,25 +60,26 @@ const (
 	heldOutLogLoss = "held_out_log_loss"
 )
 
-// spreads are the shares of the variances of the weights that are tried with every choice. Where columns are more than rows most
-// of the variance of f is along directions that no row has seen, and averaging over these makes probabilities too even. Less than a
-// fourth, half of a standard deviation, is more than few rows can tell.
+// spreads are the shares of the variances of the weights that are tried with every choice. Where columns are more than
+// rows most of the variance of f is along directions that no row has seen, and averaging over these makes probabilities
+// too even. Less than a fourth, half of a standard deviation, is more than few rows can tell.
 var spreads = []float64{1, 0.5, 0.25}
 
 // choice chooses prior variances by rows that are left out.
 type choice struct {
 	*fit
-	climb    *mixture.Fit
-	state    *tries
-	save     func() error
-	learned  []int     // groups
-	squares  []float64 // A² of these
-	tops     []int     // of their steps, see [topOf]
-	folds    []fold
-	weight   float64                                                 // of the rows left out, over all folds
-	look     func(ctx context.Context, steps []int, near bool) error // adds a loss to the state: measure
-	replayed int                                                     // choices gone through, of a state from a checkpoint too
-	best     int                                                     // of these
+	climb   *mixture.Fit
+	state   *tries
+	save    func() error
+	learned []int     // groups
+	squares []float64 // A² of these
+	tops    []int     // of their steps, see [topOf]
+	folds   []fold
+	weight  float64                                                 // of the rows left out, over all folds
+	look    func(ctx context.Context, steps []int, near bool) error // adds a loss to the state: measure
+	// choices gone through, of a state from a checkpoint too
+	replayed int
+	best     int // of these
 }
 
 // fold is weights of the rows to fit and of those left out.
@@ -107,8 +108,8 @@ func (r *fit) take(k int, variance float64) {
 	r.References[k], r.start.Prior[k] = problem.Reference{Wide: variance, Narrow: variance}, variance
 }
 
-// choose leaves the best variances in the problem, held, and in the document variables to go on from with all rows, unless
-// these are there.
+// choose leaves the best variances in the problem, held, and in the document variables to go on from with all rows,
+// unless these are there.
 func (r *fit) choose(ctx context.Context, climb *mixture.Fit, document *document) error {
 	if document.Held == nil {
 		document.Held = new(tries)
@@ -199,7 +200,8 @@ func (c *choice) deal(ctx context.Context) error {
 	return nil
 }
 
-// addDensity adds log p of rows with weights to sums, one for each share of the variances, and returns the weights' sum.
+// addDensity adds log p of rows with weights to sums, one for each share of the variances, and returns the weights'
+// sum.
 func (c *choice) addDensity(ctx context.Context, sums, x, weights []float64) (weight float64, err error) {
 	c.climb.Begin(x)
 	q := c.climb.Bound
@@ -240,9 +242,9 @@ const (
 	mostParts = 8
 )
 
-// average returns the choices that the posterior is averaged over, each with the density of the rows left out as its weight: what few
-// rows say of variances leaves several, of which the best by chance may be far off (Geisser & Eddy 1979; pseudo-Bayesian
-// model averaging, Yao, Vehtari, Simpson & Gelman 2018).
+// average returns the choices that the posterior is averaged over, each with the density of the rows left out as its
+// weight: what few rows say of variances leaves several, of which the best by chance may be far off (Geisser & Eddy
+// 1979; pseudo-Bayesian model averaging, Yao, Vehtari, Simpson & Gelman 2018).
 func (c *choice) average() (kept []credence.Choice) {
 	var list []credence.Choice
 	for _, t := range c.state.Tried {
@@ -293,7 +295,8 @@ func (r *fit) mix(ctx context.Context, o *outcome, climb *mixture.Fit, x []float
 			fits[i] = member{family: climb.Family, posterior: climb.Posterior(state.Best)}
 		}
 		m, q := fits[i], fits[i].posterior.(*posterior.Diagonal)
-		m.weight, m.law = a.Weight, slices.Clone(r.start.Prior) // of weights that training did not have, as of those that left-out rows alone had
+		// of weights that training did not have, as of those that left-out rows alone had
+		m.weight, m.law = a.Weight, slices.Clone(r.start.Prior)
 		for k, g := range r.Groups {
 			if !g.Intercept {
 				m.law[k] *= a.Spread

@@ -41,8 +41,8 @@ func wideRows(n, p int, seed uint64, size float64) *memory {
 	return data
 }
 
-// lossBy is the mean −log p of left-out rows at every share of the variances, by fits of the engine with a stated variance to rows
-// of which those left out have no weight.
+// lossBy is the mean −log p of left-out rows at every share of the variances, by fits of the engine with a stated
+// variance to rows of which those left out have no weight.
 func lossBy(t *testing.T, model credence.Model, data *memory, fold []int, count int, variance float64) []float64 {
 	t.Helper()
 	sums := make([]float64, len(spreads))
@@ -74,8 +74,8 @@ func lossBy(t *testing.T, model credence.Model, data *memory, fold []int, count 
 	return sums
 }
 
-// TestHeldOutOracle: the variance and the share are those of the least loss over refits with stated variances; without an intercept
-// these are of the same model.
+// TestHeldOutOracle: the variance and the share are those of the least loss over refits with stated variances; without
+// an intercept these are of the same model.
 func TestHeldOutOracle(t *testing.T) {
 	const n, p, seed = 60, 90, 5
 	data := wideRows(n, p, 3, 6)
@@ -112,7 +112,8 @@ func TestHeldOutOracle(t *testing.T) {
 	}
 	closeTo(t, "variance", values["prior_variance.linear"], chosen[0], 1e-9)
 	closeTo(t, "share", values["spread"], chosen[1], 0)
-	closeTo(t, "loss", values["held_out_log_loss"], best, 0.01) // folds end a tenth of a standard deviation from their optimum
+	// folds end a tenth of a standard deviation from their optimum
+	closeTo(t, "loss", values["held_out_log_loss"], best, 0.01)
 	if got.Report.Hyperparameters != "heldout" || got.Report.ELBO == nil || got.Report.ELBOMode != nil || got.Report.HyperPrior != nil ||
 		got.Report.ParetoK != nil || got.Report.HyperEvaluations != 35 || len(got.Report.Warnings) > 0 {
 		t.Errorf("%+v", got.Report)
@@ -214,8 +215,8 @@ func (f blocks) Blocks() []credence.Block {
 	return []credence.Block{{Name: "(intercept)", Count: 1, Intercept: true}, {Name: "few", First: 1, Count: f.first}, {Name: "many", First: 1 + f.first, Count: f.p - f.first}}
 }
 
-// TestHeldOutAverage: choices count by the density of all rows left out, from a twentieth of the best on, eight at most; one that was
-// tried twice counts once.
+// TestHeldOutAverage: choices count by the density of all rows left out, from a twentieth of the best on, eight at
+// most; one that was tried twice counts once.
 func TestHeldOutAverage(t *testing.T) {
 	r := newFit(t, credence.Model{Features: plain{p: 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Hyper: hyper.Heldout}, wideRows(20, 3, 1, 1))
 	r.start = must.Value(r.Start(t.Context(), r.Rows(0), r.All()))(t)
@@ -240,8 +241,8 @@ func TestHeldOutAverage(t *testing.T) {
 	}
 }
 
-// TestHeldOutBlocks: of two blocks that one which matters has the larger variance in units of its scale, and the loss is below
-// that of a common step.
+// TestHeldOutBlocks: of two blocks that one which matters has the larger variance in units of its scale, and the loss
+// is below that of a common step.
 func TestHeldOutBlocks(t *testing.T) {
 	data := wideRows(150, 60, 7, 1.5)
 	model := credence.Model{Features: blocks{plain{p: 60, intercept: true}, 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
@@ -263,8 +264,8 @@ func TestHeldOutBlocks(t *testing.T) {
 	}
 }
 
-// TestHeldOutSplits: a fifth is left out at a time, once each of few rows and once of more; of many as many as are stated. Rows
-// without weight are in no part.
+// TestHeldOutSplits: a fifth is left out at a time, once each of few rows and once of more; of many as many as are
+// stated. Rows without weight are in no part.
 func TestHeldOutSplits(t *testing.T) {
 	for _, c := range []struct{ rows, folds, out int }{{100, 5, 20}, {2_000, 5, 400}, {2_001, 1, 401}, {20_000, 1, 4_000}, {40_000, 1, 4_000}, {3, 3, 1}, {1, 0, 0}} {
 		data := &memory{x: linop.NewDense(c.rows+7, 1), y: make([]float64, c.rows+7), weight: slices.Repeat([]float64{1}, c.rows+7)}
@@ -354,8 +355,8 @@ func TestHeldOutFew(t *testing.T) {
 	}
 }
 
-// TestHeldOutResumes: a fit that was interrupted wherever goes on to the same bytes, which are those of any number of threads; and so
-// it does where a few huge columns take decades past the top, and each block goes on by itself.
+// TestHeldOutResumes: a fit that was interrupted wherever goes on to the same bytes, which are those of any number of
+// threads; and so it does where a few huge columns take decades past the top, and each block goes on by itself.
 func TestHeldOutResumes(t *testing.T) {
 	for name, c := range map[string]struct {
 		data     *memory

@@ -27,8 +27,9 @@ type integration struct {
 	moves     []move    // of the normal likelihood with each coordinate of θ, none before they are known
 	top       *hyper.Maximum
 	all       *hyper.Integrated
-	// quadratic says that rows are many enough for a pass to cost something, and that the normal likelihood that stands for them
-	// says all of a posterior near by: with parameters of the likelihood, and in an expansion, rows have slopes of their own.
+	// quadratic says that rows are many enough for a pass to cost something, and that the normal likelihood that stands
+	// for them says all of a posterior near by: with parameters of the likelihood, and in an expansion, rows have
+	// slopes of their own.
 	quadratic      bool
 	slopeTolerance float64 // of fits of which differences are taken
 	evaluations    int     // fits at a θ
@@ -45,9 +46,9 @@ const (
 	nearMode = 0.05
 	// modeSteps bounds their number.
 	modeSteps = 30
-	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which differences are taken,
-	// where passes cost nothing, and of those at the nodes: a bound is off by the square of its posterior's distance from the
-	// optimum, its gradient by that distance itself.
+	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which differences are
+	// taken, where passes cost nothing, and of those at the nodes: a bound is off by the square of its posterior's
+	// distance from the optimum, its gradient by that distance itself.
 	fineTolerance  = 1e-6
 	slopeTolerance = 1e-4
 	nodeTolerance  = 1e-2
@@ -62,15 +63,15 @@ type move struct {
 	missed       float64
 }
 
-// within says whether the slopes of a coordinate tell the posterior a step away to within a tolerance. What they miss is of
-// second order: taken for twice as much as a step of one, a factor e, would miss without them.
+// within says whether the slopes of a coordinate tell the posterior a step away to within a tolerance. What they miss
+// is of second order: taken for twice as much as a step of one, a factor e, would miss without them.
 func within(missed, step, tolerance float64) bool { return 2*missed*step*step <= tolerance }
 
 // mostMoves is the number of floats that moves may take: beyond, fits start from the likelihood at the mode.
 const mostMoves = 8 << 20
 
-// at fits at θ, with the gradient if the tolerance is that of slopes or finer. Near the mode a node is known without a look at
-// the rows.
+// at fits at θ, with the gradient if the tolerance is that of slopes or finer. Near the mode a node is known without a
+// look at the rows.
 func (g *integration) at(ctx context.Context, theta []float64, tolerance float64) (*newton.Given, error) {
 	if len(g.moves) == 0 {
 		return g.from(ctx, theta, g.mode.Point, g.mode.Shift, tolerance)
@@ -85,8 +86,8 @@ func (g *integration) at(ctx context.Context, theta []float64, tolerance float64
 	return g.beside(ctx, theta, start, shift, tolerance, known)
 }
 
-// beside is at from a normal likelihood that is near the one there, without a look at the rows where it is known to be near
-// enough. Where it leads nowhere, at goes on from that of the mode.
+// beside is at from a normal likelihood that is near the one there, without a look at the rows where it is known to be
+// near enough. Where it leads nowhere, at goes on from that of the mode.
 func (g *integration) beside(ctx context.Context, theta []float64, start *newton.Point, shift []float64, tolerance float64, known bool) (*newton.Given, error) {
 	if known {
 		g.evaluations++
@@ -193,7 +194,8 @@ func (g *integration) Evaluate(ctx context.Context, from *hyper.Evaluation, thet
 	return nil
 }
 
-// opposite fits at θ moved from the mode in one coordinate, after a fit at the other side: that says where it is to first order.
+// opposite fits at θ moved from the mode in one coordinate, after a fit at the other side: that says where it is to
+// first order.
 func (g *integration) opposite(ctx context.Context, theta []float64, other *newton.Given) (*newton.Given, error) {
 	if len(g.moves) > 0 {
 		return g.at(ctx, theta, g.slopeTolerance)

@@ -118,7 +118,8 @@ func weigh(logs, means, variances []float64) (out gold) {
 // TestAgainstFullBayes compares the posterior of doctor visits, whether there were any and how many,
 // with importance sampling over weights and hyper-parameters together: standard deviations within 5 %
 // and means within a tenth of one. With 17 events in 100 rows the posterior of a rare level is skewed,
-// and a normal one given the hyper-parameters has 3 to 5 % too little spread: there 7 % are allowed. By day there are 50 rows of counts.
+// and a normal one given the hyper-parameters has 3 to 5 % too little spread: there 7 % are allowed. By day there are
+// 50 rows of counts.
 func TestAgainstFullBayes(t *testing.T) {
 	study.Only(t)
 	const thetas, each = 8000, 50

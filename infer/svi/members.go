@@ -92,8 +92,8 @@ func (g *integration) members() []member {
 	return list
 }
 
-// family returns the posterior of the parameters of the likelihood along the axes of the integration; nil without any, and of
-// the noise variance, for which a normal likelihood has a closed form.
+// family returns the posterior of the parameters of the likelihood along the axes of the integration; nil without any,
+// and of the noise variance, for which a normal likelihood has a closed form.
 func (g *integration) family() *credence.FamilyPosterior {
 	first, count, d, p := len(g.newton.LearnedPriors()), len(g.mode.Free), g.Dims, len(g.theta)
 	if _, gaussian := g.mode.Family.Likelihood.(likelihood.Gaussian); gaussian || count == 0 {
@@ -132,8 +132,8 @@ func (g *integration) family() *credence.FamilyPosterior {
 	return f
 }
 
-// widths are the slopes of log E φᵀV(θ)φ along the axes, φ of a row: the columns of a group count by their mean square, as if they
-// were uncorrelated and of one size.
+// widths are the slopes of log E φᵀV(θ)φ along the axes, φ of a row: the columns of a group count by their mean square,
+// as if they were uncorrelated and of one size.
 func (g *integration) widths(root *mat.SymDense) []float64 {
 	p, d := len(g.theta), g.Dims
 	list, total := make([]float64, p), 0.0

@@ -49,8 +49,8 @@ func repeated(lik likelihood.Family, columns int, share float64, beside bool) *m
 	return m
 }
 
-// TestPack: sums over packed rows are those over the rows themselves, with and without an intercept, offsets and weights,
-// and the same with any number of threads. Equal rows are one.
+// TestPack: sums over packed rows are those over the rows themselves, with and without an intercept, offsets and
+// weights, and the same with any number of threads. Equal rows are one.
 func TestPack(t *testing.T) {
 	if testing.Short() { // as the race detector has it: what runs at once is tested by others
 		t.Skip("many fits")
@@ -139,7 +139,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// Rows with many entries stay as they are, and those that are equal are one before there are features: the fit is that of the rows.
+// Rows with many entries stay as they are, and those that are equal are one before there are features: the fit is that
+// of the rows.
 func TestEqualRowsAreOne(t *testing.T) {
 	for _, lik := range []likelihood.Family{likelihood.Bernoulli{}, likelihood.Binomial{}, likelihood.StudentT{}} {
 		data := repeated(lik, 6, 0.6, true)

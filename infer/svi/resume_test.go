@@ -16,8 +16,8 @@ import (
 	"github.com/credence-ml/credence/likelihood"
 )
 
-// TestResume interrupts fits by minibatches with rules of their own for steps, and of features, whose hyper-parameters are
-// learned, after every so many iterations; going on from the checkpoint gives the numbers of a fit that was never
+// TestResume interrupts fits by minibatches with rules of their own for steps, and of features, whose hyper-parameters
+// are learned, after every so many iterations; going on from the checkpoint gives the numbers of a fit that was never
 // interrupted, and the checkpoint of another seed is refused.
 func TestResume(t *testing.T) {
 	model, data := variantData(t)

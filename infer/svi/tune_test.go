@@ -187,8 +187,8 @@ func TestStartsOfLengthscales(t *testing.T) {
 	}
 }
 
-// Curves of many rows have two starts and are polished on more rows: the rough curve is found from where one start ends beside it, and
-// no warning says that lengthscales are those of a part of the rows.
+// Curves of many rows have two starts and are polished on more rows: the rough curve is found from where one start ends
+// beside it, and no warning says that lengthscales are those of a part of the rows.
 func TestCurvesHaveTwoStarts(t *testing.T) {
 	if testing.Short() { // as the race detector has it: what runs at once is tested by others
 		t.Skip("many fits")

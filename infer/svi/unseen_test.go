@@ -13,8 +13,8 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// TestNodesUnseen: where many rows stand behind a normal likelihood, the posterior at hyper-parameters near their mode is known
-// without a look at the rows, to the tolerance of a node, and far from it rows are looked at.
+// TestNodesUnseen: where many rows stand behind a normal likelihood, the posterior at hyper-parameters near their mode
+// is known without a look at the rows, to the tolerance of a node, and far from it rows are looked at.
 func TestNodesUnseen(t *testing.T) {
 	ctx := context.Background()
 	gone, cancel := context.WithCancel(ctx)

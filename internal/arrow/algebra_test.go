@@ -34,7 +34,8 @@ func TestUncentre(t *testing.T) {
 	o.compare(t, "TCTᵀ", covariance, &want)
 }
 
-// TestJitterIsAShareOfTheMean: what is added to the diagonal is the same for every weight, those of levels with several columns among them.
+// TestJitterIsAShareOfTheMean: what is added to the diagonal is the same for every weight, those of levels with several
+// columns among them.
 func TestJitterIsAShareOfTheMean(t *testing.T) {
 	o := solveBoth(t, problems()[5], 5, 1)
 	o.dense()
@@ -57,7 +58,8 @@ func TestJitterIsAShareOfTheMean(t *testing.T) {
 	o.compare(t, "the inverse with jitter", got, &inverse)
 }
 
-// TestVariancesOfSums: a sum of two rows that have two levels of the outermost key, and columns of other keys after them, has the variance of dense algebra.
+// TestVariancesOfSums: a sum of two rows that have two levels of the outermost key, and columns of other keys after
+// them, has the variance of dense algebra.
 func TestVariancesOfSums(t *testing.T) {
 	for _, k := range []int{1, 5} {
 		o := solveBoth(t, problems()[k], uint64(k), 1)
@@ -109,7 +111,8 @@ func TestVariancesOfSums(t *testing.T) {
 	}
 }
 
-// TestMixBesideAnotherRun: columns of a key that is nested in, beside another term of that key: its levels are further apart than they have columns.
+// TestMixBesideAnotherRun: columns of a key that is nested in, beside another term of that key: its levels are further
+// apart than they have columns.
 func TestMixBesideAnotherRun(t *testing.T) {
 	outer := func(i int) int { return i % 35 }
 	pr := problem{"two terms of the outer key", 2, 400, func(rng *rand.Rand, _ int) []term {
@@ -164,7 +167,8 @@ func TestManyPairs(t *testing.T) {
 	}
 }
 
-// TestOuterAndTimesDense: H + s·xxᵀ where the pattern has numbers, and by·ΦC at the dense columns, for all problems with nested and crossed keys.
+// TestOuterAndTimesDense: H + s·xxᵀ where the pattern has numbers, and by·ΦC at the dense columns, for all problems
+// with nested and crossed keys.
 func TestOuterAndTimesDense(t *testing.T) {
 	for _, k := range []int{2, 3, 4} {
 		o := solveBoth(t, problems()[k], uint64(k), 2)

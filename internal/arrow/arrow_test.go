@@ -333,7 +333,8 @@ func TestArrowIsDenseAlgebra(t *testing.T) {
 	}
 }
 
-// draws compares the root of the covariance that draws have with it: a draw is linear in its normal numbers, which are taken one by one.
+// draws compares the root of the covariance that draws have with it: a draw is linear in its normal numbers, which are
+// taken one by one.
 func (o *oracle) draws(t *testing.T, regression []float64) {
 	t.Helper()
 	d := o.f.weights

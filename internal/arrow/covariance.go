@@ -8,11 +8,11 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// What follows reads a covariance, the numbers of the pattern of C. Of two weights that no row has together the pattern has no number: what it
-// then is follows from the others in a matrix whose inverse has the pattern.
+// What follows reads a covariance, the numbers of the pattern of C. Of two weights that no row has together the pattern
+// has no number: what it then is follows from the others in a matrix whose inverse has the pattern.
 
-// RowVariances stores φᵀCφ of every row; cells that the pattern lacks count as 0. Sums of rows, which may have several levels of a key, ask for the
-// regression of C.
+// RowVariances stores φᵀCφ of every row; cells that the pattern lacks count as 0. Sums of rows, which may have several
+// levels of a key, ask for the regression of C.
 func (p *Pattern) RowVariances(ws *credence.Workspace, dst, covariance []float64, phi *credence.Design, regression func() []float64) {
 	leaf := p.ofLeaf(phi)
 	leaf.MulForms(ws, dst, p.leafOf(covariance))
@@ -59,7 +59,8 @@ func (p *Pattern) form(covariance []float64, h *head, e *entries, t int) (sum fl
 	return sum
 }
 
-// Uncentre turns the covariance of (b̃, w) into that of (b̃ − x̄ᵀw, w), for the means of [Pattern.Centre]. Of the leaf the upper triangle is read, and stored.
+// Uncentre turns the covariance of (b̃, w) into that of (b̃ − x̄ᵀw, w), for the means of [Pattern.Centre]. Of the leaf
+// the upper triangle is read, and stored.
 func (p *Pattern) Uncentre(covariance, means []float64) {
 	q, size, leaf := p.Dense, p.Rest(), p.leafOf(covariance)
 	for t := range p.heads {
@@ -106,9 +107,9 @@ func (p *Pattern) TimesDense(ws *credence.Workspace, dst []float64, by float64, 
 	})
 }
 
-// Regression stores, in the place of a covariance, the weights of levels given those that they meet, in the same numbers: of every level the
-// lower factor of its covariance given these, and the coefficients V_gc V_cc⁻¹, and of the leaf upper U with the covariance UᵀU. Weights
-// of no variance are 0 given any.
+// Regression stores, in the place of a covariance, the weights of levels given those that they meet, in the same
+// numbers: of every level the lower factor of its covariance given these, and the coefficients V_gc V_cc⁻¹, and of the
+// leaf upper U with the covariance UᵀU. Weights of no variance are 0 given any.
 func (p *Pattern) Regression(ws *credence.Workspace, covariance []float64) []float64 {
 	out := make([]float64, p.size)
 	leaf, size, q := p.leafOf(out), p.Rest(), p.Dense
@@ -308,7 +309,8 @@ func (p *Pattern) Covariance(ws *credence.Workspace, dst *linop.Dense, regressio
 	})
 }
 
-// spread is a row of a design in terms of independent variables of variance 1: those of levels, and those of the leaf, one a weight.
+// spread is a row of a design in terms of independent variables of variance 1: those of levels, and those of the leaf,
+// one a weight.
 type spread struct {
 	own  []ofLevel
 	leaf []float64

@@ -7,8 +7,9 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// Factor is the Cholesky factor of A = I + S H S, for a diagonal S of prior standard deviations: the covariance of the weights is
-// C = S A⁻¹ S. It has room for a matrix of the pattern and a few vectors, and is not safe for several goroutines.
+// Factor is the Cholesky factor of A = I + S H S, for a diagonal S of prior standard deviations: the covariance of the
+// weights is C = S A⁻¹ S. It has room for a matrix of the pattern and a few vectors, and is not safe for several
+// goroutines.
 type Factor struct {
 	p          *Pattern
 	ws         *credence.Workspace
@@ -23,8 +24,8 @@ func (p *Pattern) NewFactor(ws *credence.Workspace) *Factor {
 	return &Factor{p: p, ws: ws, a: make([]float64, p.size), deviations: make([]float64, p.Weights), x: make([]float64, p.Weights)}
 }
 
-// Set takes H times a scale, and the deviations. It returns the weight whose pivot is lost to rounding even where one of the
-// shares of its mean is added to the diagonal, or -1.
+// Set takes H times a scale, and the deviations. It returns the weight whose pivot is lost to rounding even where one
+// of the shares of its mean is added to the diagonal, or -1.
 func (f *Factor) Set(h []float64, scale float64, deviations, jitters []float64) (lost int) {
 	f.p.Take(f.deviations, deviations)
 	for _, f.jitter = range jitters {
@@ -142,8 +143,8 @@ func (f *Factor) factorise() (lost int) {
 	return -1
 }
 
-// cholesky factors a k×k matrix, of which the lower triangle is stored row by row, in place. Pivots that are not positive
-// become NaN.
+// cholesky factors a k×k matrix, of which the lower triangle is stored row by row, in place. Pivots that are not
+// positive become NaN.
 func cholesky(a []float64, k int) {
 	for r, row := 0, 0; r < k; r, row = r+1, row+r+1 {
 		for c, other := 0, 0; c <= r; c, other = c+1, other+c+1 {
@@ -225,8 +226,8 @@ func (f *Factor) subtract(at *head) {
 	})
 }
 
-// subtractFromLeaf takes WᵀW of a level off the leaf's rows of the places [from, to). What belongs to dense columns goes below the diagonal,
-// where it is contiguous.
+// subtractFromLeaf takes WᵀW of a level off the leaf's rows of the places [from, to). What belongs to dense columns
+// goes below the diagonal, where it is contiguous.
 func (f *Factor) subtractFromLeaf(at *head, g, from, to int) {
 	p, b := f.p, f.p.block(f.a, at, g)
 	q, size, k := p.Dense, p.Rest(), at.k

@@ -7,10 +7,12 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// leastNested is the number of weights from which on a key that the head is nested in is eliminated too: the leaf's products are fast.
+// leastNested is the number of weights from which on a key that the head is nested in is eliminated too: the leaf's
+// products are fast.
 const leastNested = 64
 
-// Weights returns how many weights the levels of the largest key have in sparse columns, and how many those of all keys.
+// Weights returns how many weights the levels of the largest key have in sparse columns, and how many those of all
+// keys.
 func Weights(features credence.Features) (largest, all int) {
 	for _, group := range keys(features) {
 		all += weightsOf(group)
@@ -56,7 +58,8 @@ type Finder struct {
 	settled        int                   // pairs that are sorted and stand once
 }
 
-// NewFinder begins with features of which some weights are those of levels. The key with most of them is the outermost head, of several the first.
+// NewFinder begins with features of which some weights are those of levels. The key with most of them is the outermost
+// head, of several the first.
 func NewFinder(features credence.Features) *Finder {
 	f := &Finder{weights: features.Weights(), dense: features.(credence.Keyed).DenseWeights(), heads: keys(features)}
 	slices.SortStableFunc(f.heads, func(a, b []credence.LevelRun) int { return weightsOf(b) - weightsOf(a) })
@@ -157,8 +160,8 @@ func (f *Finder) Pattern() (*Pattern, error) {
 	return New(f.weights, f.dense, heads, f.cells(heads, pairs, places))
 }
 
-// nest returns the pairs of a key's levels with columns when the levels of a head, whose pairs are given, have been eliminated, or false where a
-// level of the head meets two of the key.
+// nest returns the pairs of a key's levels with columns when the levels of a head, whose pairs are given, have been
+// eliminated, or false where a level of the head meets two of the key.
 func (f *Finder) nest(pairs []uint64, levels, used []int32) (next []uint64, nested bool) {
 	for from := 0; from < len(pairs); {
 		to, level := from, int32(-1)

@@ -4,8 +4,9 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// Mix turns H into XᵀHX in place, for the matrix X that is the k×k matrix x for the k weights of every level of a run, of weights first + level·k + c, and
-// 1 elsewhere. Of the leaf the upper triangle is read, and both are stored. Levels meet all k weights of another, or none: see [Finder].
+// Mix turns H into XᵀHX in place, for the matrix X that is the k×k matrix x for the k weights of every level of a run,
+// of weights first + level·k + c, and 1 elsewhere. Of the leaf the upper triangle is read, and both are stored. Levels
+// meet all k weights of another, or none: see [Finder].
 func (p *Pattern) Mix(h []float64, first, levels, k int, x []float64) {
 	from := int(p.place[first])
 	t, _, offset := p.headOf(int32(from))
@@ -31,7 +32,8 @@ func (p *Pattern) Mix(h []float64, first, levels, k int, x []float64) {
 	}
 }
 
-// mixOwn does so for the weights [offset, offset+k) of the numbers of a level, a lower triangle; full has room for all of them.
+// mixOwn does so for the weights [offset, offset+k) of the numbers of a level, a lower triangle; full has room for all
+// of them.
 func mixOwn(own, full []float64, size, offset, k int, x []float64) {
 	for r, next := 0, 0; r < size; r, next = r+1, next+r+1 {
 		for c := range r + 1 {
@@ -112,7 +114,8 @@ func (p *Pattern) mixCells(h []float64, at *head, from, levels, k, t int, x []fl
 	}
 }
 
-// Moments adds, of the weights of every level of a run as Mix has them, uuᵀ and the numbers of A⁻¹ to sum, k×k, for the weights u in the order of columns.
+// Moments adds, of the weights of every level of a run as Mix has them, uuᵀ and the numbers of A⁻¹ to sum, k×k, for the
+// weights u in the order of columns.
 func (p *Pattern) Moments(sum, inverse, u []float64, first, levels, k int) {
 	t, _, offset := p.headOf(p.place[first])
 	for g := range levels {

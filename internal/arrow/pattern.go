@@ -11,8 +11,8 @@ import (
 type Pattern struct {
 	// Weights is d; Dense is how many of the columns, the first ones, are dense.
 	Weights, Dense int
-	// Cells has a row for every level of every head, outermost head first, with the places in the pattern's order of the sparse columns that
-	// the level meets. Every level meets all dense columns, which are not listed.
+	// Cells has a row for every level of every head, outermost head first, with the places in the pattern's order of
+	// the sparse columns that the level meets. Every level meets all dense columns, which are not listed.
 	Cells linop.CSR
 
 	heads []head
@@ -28,11 +28,13 @@ type head struct {
 	levels, k  int
 	first, end int // places
 	row        int // of Cells, of level 0
-	// Offsets of its values: D, lower triangles row by row; the k×Dense cells of every level; its k numbers of every sparse cell.
+	// Offsets of its values: D, lower triangles row by row; the k×Dense cells of every level; its k numbers of every
+	// sparse cell.
 	own, dense, cells int
 }
 
-// New returns the pattern of heads, outermost first, each of the runs of one key, with their cells. It refuses what is none.
+// New returns the pattern of heads, outermost first, each of the runs of one key, with their cells. It refuses what is
+// none.
 func New(weights, dense int, heads [][]credence.LevelRun, cells linop.CSR) (*Pattern, error) {
 	p := &Pattern{Weights: weights, Dense: dense, Cells: cells, place: make([]int32, max(0, weights))}
 	if weights < 0 || dense < 0 || dense > weights || cells.Cols != weights {
@@ -120,7 +122,8 @@ func (p *Pattern) cellsOf(h *head, g int) []int32 {
 	return p.Cells.Index[p.Cells.Start[h.row+g]:p.Cells.Start[h.row+g+1]]
 }
 
-// block is a level's values: the lower triangle of D, k rows of cells with dense columns, and k numbers of every sparse cell.
+// block is a level's values: the lower triangle of D, k rows of cells with dense columns, and k numbers of every sparse
+// cell.
 type block struct {
 	own, dense, sparse []float64
 	cells              []int32

@@ -124,8 +124,8 @@ func (p *Pattern) addRow(values []float64, h *head, e *entries, t int, w float64
 // Close makes the leaf whole after the last rows.
 func (p *Pattern) Close(h []float64) { credence.LiftGram(p.leafOf(h), p.Rest(), p.Dense) }
 
-// Centre turns H into TᵀHT, that of dense columns less their means: weight 0 is the intercept, a dense column, and T = [1, −x̄ᵀ; 0, I]. The
-// means of sparse columns have to be 0, for their cells would all be there.
+// Centre turns H into TᵀHT, that of dense columns less their means: weight 0 is the intercept, a dense column, and T =
+// [1, −x̄ᵀ; 0, I]. The means of sparse columns have to be 0, for their cells would all be there.
 func (p *Pattern) Centre(h, means []float64) {
 	q, size, leaf := p.Dense, p.Rest(), p.leafOf(h)
 	for t := range p.heads {

@@ -26,7 +26,8 @@ func (f *Factor) Inverse(dst []float64) {
 	}
 }
 
-// select1 stores the numbers of a level, whose dense cells are W V_cc so far, as far as dense columns go. Scratch has k² numbers.
+// select1 stores the numbers of a level, whose dense cells are W V_cc so far, as far as dense columns go. Scratch has
+// k² numbers.
 func (f *Factor) select1(dst []float64, at *head, g int, inverse, square []float64) {
 	p, k, q := f.p, at.k, f.p.Dense
 	w, v := p.block(f.a, at, g), p.block(dst, at, g)

@@ -16,7 +16,8 @@ func Check(path string) error {
 		return fmt.Errorf("cannot write %s: it is a folder: name a file", path)
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("cannot write %s: it is a device or a pipe: name a file", path)
-	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission): // a name that is too long, links in a circle
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
+		// A name that is too long, links in a circle.
 		return fmt.Errorf("cannot write %s: %w: name another file", path, errors.Unwrap(err))
 	}
 	place := path

@@ -74,8 +74,8 @@ func (s *Setting) KeptValues(logSD []float64) []credence.Value {
 	return list
 }
 
-// Checkpoint is the checkpoint at path of an engine's fit, told from others by model, options and data; of the data by targets,
-// offsets and weights, and by mean and square of every column.
+// Checkpoint is the checkpoint at path of an engine's fit, told from others by model, options and data; of the data by
+// targets, offsets and weights, and by mean and square of every column.
 func (t *Table) Checkpoint(path, engine string, format int, model credence.Model, options any) checkpoint.File {
 	return checkpoint.File{Path: path, Kind: func() (checkpoint.Kind, error) {
 		squares := make([]float64, t.Count())

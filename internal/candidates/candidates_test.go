@@ -19,8 +19,9 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// load returns the columns of a problem with weights and precisions, dense and sparse ones together, and the same written out:
-// rows times the roots of weights times precisions over the mean precision, columns centred at their means by these.
+// load returns the columns of a problem with weights and precisions, dense and sparse ones together, and the same
+// written out: rows times the roots of weights times precisions over the mean precision, columns centred at their means
+// by these.
 func load(t *testing.T, n, dense, sparse int) (*candidates.Table, linop.Dense, credence.Model, *conform.Selection) {
 	t.Helper()
 	s := conform.NewSelection(n, dense+sparse, 3, 0.4, 1, 0.5, true, 6)
@@ -330,8 +331,8 @@ func TestSlabScale(t *testing.T) {
 	}
 }
 
-// TestExpected: of normal targets as many candidates are expected as the default prior of π says, 20 at most, and half of few; a prior
-// that is stated is taken at its word. The slab is over the root of their number.
+// TestExpected: of normal targets as many candidates are expected as the default prior of π says, 20 at most, and half
+// of few; a prior that is stated is taken at its word. The slab is over the root of their number.
 func TestExpected(t *testing.T) {
 	for p, c := range map[int]struct{ sparse, flat, stated float64 }{60: {6, 20, 6}, 1000: {20, 20, 100}, 30: {3, 15, 3}, 200: {20, 20, 20}} {
 		s := conform.NewSelection(9, p, 1, 0, 1, 0.5, false, 2)

@@ -19,9 +19,9 @@ func PseudoNoise(link likelihood.Link) float64 {
 }
 
 // Resolves says whether the rows tell a weight of the slab from 0: its prior variance is at least that of
-// its estimate by all rows, were it alone. Below, the likelihood hardly depends on which candidates are in, so that with a flat
-// prior of π about half of them are: models with next to no slab and nearly all candidates, which rows without a signal
-// do not rule out. A slab that is stated is taken at its word.
+// its estimate by all rows, were it alone. Below, the likelihood hardly depends on which candidates are in, so that
+// with a flat prior of π about half of them are: models with next to no slab and nearly all candidates, which rows
+// without a signal do not rule out. A slab that is stated is taken at its word.
 func (s *Setting) Resolves(t *Table, logSlab, logNoise float64) bool {
 	if s.Classes {
 		logNoise = math.Log(PseudoNoise(s.Link))
@@ -44,8 +44,8 @@ func (s *Setting) TakeResolved(out *credence.Fitted, inclusion, resolved []float
 	}
 }
 
-// Fitted is a fit of the prior, in the target's own units, with its posterior, at a noise variance and kept blocks' logarithms of
-// deviations in units; values are those of the prior in reports.
+// Fitted is a fit of the prior, in the target's own units, with its posterior, at a noise variance and kept blocks'
+// logarithms of deviations in units; values are those of the prior in reports.
 func (s *Setting) Fitted(t *Table, model credence.Model, p credence.Prior, q credence.Posterior, noise float64, kept []float64, values ...credence.Value) *credence.Fitted {
 	out := t.Held.Fitted()
 	model.Likelihood, model.Prior = t.Units.SetNoise(model.Likelihood, &out.Report, noise), p
@@ -60,7 +60,8 @@ func (s *Setting) Fitted(t *Table, model credence.Model, p credence.Prior, q cre
 	return out
 }
 
-// SetKeptLaw gives the prior of a fit the variances, in units, that further weights of the kept blocks have; nil leaves them.
+// SetKeptLaw gives the prior of a fit the variances, in units, that further weights of the kept blocks have; nil leaves
+// them.
 func (s *Setting) SetKeptLaw(out *credence.Fitted, law []float64) {
 	model := &out.Members[0].Model
 	keeping, ok := model.Prior.(interface {

@@ -51,13 +51,14 @@ type Setting struct {
 // expectedCandidates is how many of them are taken to be in the model before anything is known.
 const expectedCandidates = 20
 
-// Sparse is the Beta prior of π of normal targets: a tenth of the candidates are expected to be in. Under a flat prior noise has
-// half of them in at next to no weight, wherever the rows do not tell. [Flat] is that of engines that find one mode.
+// Sparse is the Beta prior of π of normal targets: a tenth of the candidates are expected to be in. Under a flat prior
+// noise has half of them in at next to no weight, wherever the rows do not tell. [Flat] is that of engines that find
+// one mode.
 var Sparse, Flat = [2]float64{1, 9}, [2]float64{1, 1}
 
 // NewSetting returns the setting of a model with normal targets, or classes with the link logit or
-// probit; slab and inclusion are those of a spike-and-slab prior, odds the Beta prior of π of normal targets where none is
-// stated. engine stands before errors.
+// probit; slab and inclusion are those of a spike-and-slab prior, odds the Beta prior of π of normal targets where none
+// is stated. engine stands before errors.
 func (t *Table) NewSetting(engine string, model credence.Model, odds [2]float64) (*Setting, error) {
 	d := t.Count()
 	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), scale: t.Units.Scale}
@@ -70,7 +71,8 @@ func (t *Table) NewSetting(engine string, model credence.Model, odds [2]float64)
 	switch l := model.Likelihood.(type) {
 	case likelihood.Gaussian:
 		s.Target = t.Units.Targets(t.Held, t.Unit())
-		if l.NoiseVariance.State != param.Held && (kernel.Dot(s.Target, s.Target) == 0 || t.Units.Scale < 1e-13*math.Abs(t.Units.Centre)) { // below rounding
+		// below rounding
+		if l.NoiseVariance.State != param.Held && (kernel.Dot(s.Target, s.Target) == 0 || t.Units.Scale < 1e-13*math.Abs(t.Units.Centre)) {
 			return nil, fmt.Errorf("%s: the target does not vary, and there is nothing to select for: name another target, or multiply it where its values differ by less than 1e-150", engine)
 		}
 		s.Noise = Coordinate{math.Log(0.5) / 2, l.NoiseVariance.State != param.Held} // high: half of the variance

@@ -52,8 +52,8 @@ func (w *wholes) add(v float64) {
 	}
 }
 
-// Codes says what a column of whole numbers looks like that are names rather than amounts: "years", "codes" where a few values,
-// or some with gaps between them, come again and again, "identifiers" where its name says so; "" for others.
+// Codes says what a column of whole numbers looks like that are names rather than amounts: "years", "codes" where a few
+// values, or some with gaps between them, come again and again, "identifiers" where its name says so; "" for others.
 func (c *Census) Codes(name string) string {
 	w := &c.whole
 	switch {
@@ -69,8 +69,8 @@ func (c *Census) Codes(name string) string {
 	return ""
 }
 
-// gapped says whether the lower half of the values leaves numbers out: ages and counts do so in their tails alone. Multiples of
-// a number are rounded amounts.
+// gapped says whether the lower half of the values leaves numbers out: ages and counts do so in their tails alone.
+// Multiples of a number are rounded amounts.
 func (w *wholes) gapped() bool {
 	half, divisor := len(w.values)/2, 0
 	for _, v := range w.values {

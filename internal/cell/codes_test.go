@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestCodes: what whole numbers look like goes by their values, how often each comes, gaps between them, and their name.
+// TestCodes: what whole numbers look like goes by their values, how often each comes, gaps between them, and their
+// name.
 func TestCodes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	channels := make([]int, 150) // with gaps

@@ -104,8 +104,8 @@ func compactDate(text []byte) bool {
 	return err == nil && string(text) >= "1900" && string(text) < "2100"
 }
 
-// dashed writes a date with dashes; one of year, month and day may be eight digits. Its separators are all the same: "-", "/" or ".", or spaces, with
-// commas perhaps, beside the name of a month. Only days stand first before dots.
+// dashed writes a date with dashes; one of year, month and day may be eight digits. Its separators are all the same:
+// "-", "/" or ".", or spaces, with commas perhaps, beside the name of a month. Only days stand first before dots.
 func dashed(date, order string) (string, bool) {
 	named := strings.IndexFunc(date, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }) >= 0
 	if len(date) == len("20060102") && order == "ymd" && strings.Trim(date, "0123456789") == "" {

@@ -219,8 +219,8 @@ func spell(text []byte) spelling {
 	return s
 }
 
-// spellPlain is spell of a finite number as [ParseNumber] reads it, at a fraction of its cost: the one other reading such a
-// number has is that of a point between a group of digits and three more.
+// spellPlain is spell of a finite number as [ParseNumber] reads it, at a fraction of its cost: the one other reading
+// such a number has is that of a point between a group of digits and three more.
 func spellPlain(text []byte) spelling {
 	if len(text) > numberLength {
 		return spelling{}

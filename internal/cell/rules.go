@@ -127,7 +127,8 @@ func Policies() []string {
 // LiteralMissing begins a value of --missing whose rest is one text, whatever it is.
 const LiteralMissing = "text="
 
-// Missing are the flags that declare texts missing, "--missing ?,low --missing 'text=a, b'"; "" where one cannot be typed.
+// Missing are the flags that declare texts missing, "--missing ?,low --missing 'text=a, b'"; "" where one cannot be
+// typed.
 func Missing(texts ...string) string {
 	var list, flags []string
 	for _, text := range slices.Compact(slices.Sorted(slices.Values(texts))) {
@@ -157,7 +158,8 @@ func declare(text []byte) string {
 
 const declared, corrected = "; declare it with ", "; correct it"
 
-// WithoutRemedy cuts what to do about a text that is no value off what is wrong with it; false where it has no such remedy.
+// WithoutRemedy cuts what to do about a text that is no value off what is wrong with it; false where it has no such
+// remedy.
 func WithoutRemedy(fault string) (bare string, is bool) {
 	if bare, is = strings.CutSuffix(fault, corrected); is {
 		return bare, true
@@ -185,7 +187,8 @@ func TextFault[T string | []byte](text T) string {
 		return "holds a NUL byte, so it is not text: is the file damaged?"
 	case !utf8.ValidString(string(text)):
 		return NotUTF8
-	case strings.ContainsAny(string(text), "\u0081\u008d\u008f\u0090\u009d"): // the bytes that Windows-1252 does not use
+	case strings.ContainsAny(string(text), "\u0081\u008d\u008f\u0090\u009d"):
+		// The bytes that Windows-1252 does not use.
 		return "holds a character that neither texts nor Windows-1252 have: is the file in another encoding, convert it with iconv"
 	}
 	return ""

@@ -182,14 +182,17 @@ type spellings struct {
 	// Of numbers: those that have a decimal point, or a comma, and no other reading; those that are the same
 	// with either; and those that are one number with a point and another with a comma, such as 1.300 and 1,300.
 	point, comma, either, openPoint, openComma int
-	grouped                                    int  // that are no plain numbers, signs aside
-	long                                       bool // some are the same with either, and not written by at most three digits
-	compact                                    int  // that are eight digits as of a date, such as 20231231, if all before are
-	compactExample                             string
-	signs                                      map[string]int
-	pointExample, commaExample, openExample    string
-	signExample                                string
-	padded                                     string // an example of three or more digits that begin with 0, as codes are written
+	grouped                                    int // that are no plain numbers, signs aside
+	// some are the same with either, and not written by at most three digits
+	long bool
+	// that are eight digits as of a date, such as 20231231, if all before are
+	compact                                 int
+	compactExample                          string
+	signs                                   map[string]int
+	pointExample, commaExample, openExample string
+	signExample                             string
+	// an example of three or more digits that begin with 0, as codes are written
+	padded string
 
 	dates       [len(dateOrders)]int // that have this order
 	dated       int                  // that have some order
@@ -202,8 +205,8 @@ type spellings struct {
 // total is how many texts are numbers.
 func (s *spellings) total() int { return s.point + s.comma + s.either + s.openPoint + s.openComma }
 
-// add counts a text, of which is known whether it is a plain number, and a finite one. It reports whether it is a number
-// or a date.
+// add counts a text, of which is known whether it is a plain number, and a finite one. It reports whether it is a
+// number or a date.
 func (s *spellings) add(text []byte, plain, finite bool) (known bool) {
 	var spelled spelling
 	if plain && finite {

@@ -1,6 +1,6 @@
-// Package chart draws panels of axes as SVG: lines, bands, points, intervals, bars and steps with ticks, rules and a legend. The same
-// values give the same bytes. Colours are presentation attributes with classes beside them, by which a style sheet turns them
-// dark; there is no attribute style, which a strict content policy forbids.
+// Package chart draws panels of axes as SVG: lines, bands, points, intervals, bars and steps with ticks, rules and a
+// legend. The same values give the same bytes. Colours are presentation attributes with classes beside them, by which a
+// style sheet turns them dark; there is no attribute style, which a strict content policy forbids.
 package chart
 
 import (
@@ -35,13 +35,14 @@ type Shape uint8
 
 // The shapes.
 const (
-	Line     Shape = iota // through X, Y
-	Step                  // through X, Y, level up to each next X
-	Band                  // between Low and High over X
-	Points                // at X, Y: 1,000 at most, evenly spread
-	Interval              // from Low to High at X, with a point at Y where there is one; Across, from Low to High at Y with a point at X
-	Bar                   // from Low, or 0, to Y, of a width about X
-	Rug                   // a short tick at each X on the axis
+	Line   Shape = iota // through X, Y
+	Step                // through X, Y, level up to each next X
+	Band                // between Low and High over X
+	Points              // at X, Y: 1,000 at most, evenly spread
+	// from Low to High at X, with a point at Y where there is one; Across, from Low to High at Y with a point at X
+	Interval
+	Bar // from Low, or 0, to Y, of a width about X
+	Rug // a short tick at each X on the axis
 )
 
 // Mark is a run of points in one colour. What is no number is not drawn, and interrupts a line.
@@ -190,7 +191,8 @@ func arrange(entries []*Mark, width float64) (rows [][]*Mark) {
 	return rows
 }
 
-// turned returns how much higher texts are that stand aslant below the axis X, which they do where they are wider than their places.
+// turned returns how much higher texts are that stand aslant below the axis X, which they do where they are wider than
+// their places.
 func (p *Panel) turned(width float64) (higher float64) {
 	slot := width / max(1, float64(len(p.X.Levels)))
 	for _, name := range p.X.Levels {
@@ -343,8 +345,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// The colours of light pictures. Those of series are told apart by readers who do not see all of them (Okabe & Ito 2008), darkened
-// until each is three times as dark or light as the paper.
+// The colours of light pictures. Those of series are told apart by readers who do not see all of them (Okabe & Ito
+// 2008), darkened until each is three times as dark or light as the paper.
 const (
 	ink, dim, grid, axisColour = "#22252a", "#5b6168", "#e6e8eb", "#8b9199"
 )

@@ -102,7 +102,8 @@ func TestShapesAgreeWithTicks(t *testing.T) {
 			t.Fatalf("%v: path %v", c.mark, got)
 		}
 		for i, w := range c.want {
-			if x, y := back(across, got[2*i]), back(up, got[2*i+1]); math.Abs(x-w[0]) > 2 || math.Abs(y-w[1]) > 1e-3 { // a tenth of a pixel
+			// a tenth of a pixel
+			if x, y := back(across, got[2*i]), back(up, got[2*i+1]); math.Abs(x-w[0]) > 2 || math.Abs(y-w[1]) > 1e-3 {
 				t.Errorf("%v: point %d stands at (%g, %g), and is %v", c.mark, i, x, y, w)
 			}
 		}
@@ -248,7 +249,8 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
-// Names of columns and levels may be anything: they stay texts, are shortened with the whole as a title, and turn no line round.
+// Names of columns and levels may be anything: they stay texts, are shortened with the whole as a title, and turn no
+// line round.
 func TestHostileNames(t *testing.T) {
 	for _, name := range []string{`</text><script>alert(1)</script>`, `" onload="x`, "a\x00b\nc", "\u202eevil", "]]>&amp;", strings.Repeat("long ", 400), strings.Repeat("中", 300), "\xff\xfe", ""} {
 		text := drawn(t, &Chart{Title: name, Under: name, Description: name, Panels: []Panel{
@@ -313,7 +315,8 @@ func TestContrast(t *testing.T) {
 	check("dim", dim, "#fff", 4.5)
 }
 
-// The legend has each name once, in the order of the marks, without those of which nothing is drawn; points are 1,000 at most, from all of them.
+// The legend has each name once, in the order of the marks, without those of which nothing is drawn; points are 1,000
+// at most, from all of them.
 func TestLegendAndPoints(t *testing.T) {
 	var xs []float64
 	for i := range 5000 {

@@ -99,7 +99,8 @@ func (m *Mark) line(w *svg, x, y *Axis) {
 	}
 }
 
-// thinned leaves out points within a tenth of a pixel of the lines between those that stay, which go to the right; all stay of steps.
+// thinned leaves out points within a tenth of a pixel of the lines between those that stay, which go to the right; all
+// stay of steps.
 func thinned(points [][2]float64, steps bool) (kept [][2]float64) {
 	if len(points) < 3 || steps {
 		return points

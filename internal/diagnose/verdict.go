@@ -40,8 +40,8 @@ func Reliable(k, share float64) bool {
 
 // Judge stores in a report what the logarithms of importance weights say, and smooths them: the
 // Pareto-k̂, the effective share of the draws and, where the report has an ELBO, the gap between it
-// and the evidence, which is larger than that where k̂ is beyond its limit: draws that miss the tail miss the sum. It returns whether the posterior is [Reliable]; too few weights say nothing
-// against it.
+// and the evidence, which is larger than that where k̂ is beyond its limit: draws that miss the tail miss the sum. It
+// returns whether the posterior is [Reliable]; too few weights say nothing against it.
 func Judge(report *credence.Report, logWeights []float64) bool {
 	k := Smooth(logWeights)
 	if math.IsNaN(k) {
@@ -61,8 +61,8 @@ func Judge(report *credence.Report, logWeights []float64) bool {
 }
 
 // Verdict says what the Pareto-k̂ of a report means, with the figures that decide it; "" for a report
-// without one. It speaks of the computation alone: a posterior that is computed well may be that of a wrong model. It never
-// reassures where the fit stopped short of its optimum.
+// without one. It speaks of the computation alone: a posterior that is computed well may be that of a wrong model. It
+// never reassures where the fit stopped short of its optimum.
 func Verdict(report *credence.Report) string {
 	if report.ParetoK == nil {
 		return ""

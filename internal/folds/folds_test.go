@@ -62,7 +62,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Windows have as many times as each other, whatever the rows of a time, and a share the last; rows without a weight have no time.
+// Windows have as many times as each other, whatever the rows of a time, and a share the last; rows without a weight
+// have no time.
 func TestAhead(t *testing.T) {
 	times := []float64{5, 1, 1, 1, 4, 2, 3, 9, 6}
 	weights := []float64{1, 1, 2, 1, 1, 1, 1, 0, 1}

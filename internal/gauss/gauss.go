@@ -1,6 +1,7 @@
-// Package gauss is the normal posterior of weights under a normal prior of variances Λ and rows of precisions G, written
-// once for the engines. G is what a row counts, w·p over the variance of the noise or a site's precision, and the caller's. There
-// are two forms. The first is by weights, with S² = Λ and H = ΦᵀGΦ, or another matrix that sums the rows up:
+// Package gauss is the normal posterior of weights under a normal prior of variances Λ and rows of precisions G,
+// written once for the engines. G is what a row counts, w·p over the variance of the noise or a site's precision, and
+// the caller's. There are two forms. The first is by weights, with S² = Λ and H = ΦᵀGΦ, or another matrix that sums the
+// rows up:
 //
 //	C = S A⁻¹ S      A = I + S H S
 //
@@ -8,14 +9,15 @@
 //
 //	C = Λ − ΛΦᵀTΦΛ      T = √G B⁻¹ √G      B = I + √G ΦΛΦᵀ √G
 //
-// (Woodbury), where a row of weight 0 is one that says nothing. Both take O(side³) operations and a few times side² numbers.
+// (Woodbury), where a row of weight 0 is one that says nothing. Both take O(side³) operations and a few times side²
+// numbers.
 //
-// A and B are as well conditioned as the problem: their eigenvalues are at least 1. Rounding may leave a pivot that is not
-// positive all the same, where columns or rows repeat each other and the noise is tiny: as little as is needed is then added to
-// the diagonal.
+// A and B are as well conditioned as the problem: their eigenvalues are at least 1. Rounding may leave a pivot that is
+// not positive all the same, where columns or rows repeat each other and the noise is tiny: as little as is needed is
+// then added to the diagonal.
 //
-// A factor belongs to the engine that made it and holds one matrix at a time: Set overwrites it, with the roots it gave out.
-// Factors are not safe for several goroutines, and run on the threads of their workspace.
+// A factor belongs to the engine that made it and holds one matrix at a time: Set overwrites it, with the roots it gave
+// out. Factors are not safe for several goroutines, and run on the threads of their workspace.
 package gauss
 
 import (
@@ -27,12 +29,13 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// Values says how the values of a symmetric matrix H of the weights lie in a slice, which may be added to others, scaled
-// and saved as it is.
+// Values says how the values of a symmetric matrix H of the weights lie in a slice, which may be added to others,
+// scaled and saved as it is.
 type Values interface {
 	// Len is the number of values.
 	Len() int
-	// AddRows adds ΦᵀWΦ, where nil weights are ones. After the last rows Close makes H whole, by how many columns are dense.
+	// AddRows adds ΦᵀWΦ, where nil weights are ones. After the last rows Close makes H whole, by how many columns are
+	// dense.
 	AddRows(ws *credence.Workspace, h []float64, phi *credence.Design, weights []float64)
 	Close(h []float64, dense int)
 	// Centre turns H into TᵀHT, that of columns less their means: weight 0 is the intercept, and T = [1, −x̄ᵀ; 0, I].
@@ -56,11 +59,13 @@ type Layout interface {
 
 // Solver is the form by weights, as far as every layout has it.
 type Solver interface {
-	// Set takes H times a scale, and the prior standard deviations S, of which it keeps a copy. The error is a [*Repeated].
+	// Set takes H times a scale, and the prior standard deviations S, of which it keeps a copy. The error is a
+	// [*Repeated].
 	Set(h []float64, scale float64, deviations []float64) error
 	// Jitter is what Set added to the diagonal of A, as a share of its mean.
 	Jitter() float64
-	// Whiten stores Cb in dst and S⁻¹Cb in white: its square is that of Cb in the metric of the prior. All may be the same.
+	// Whiten stores Cb in dst and S⁻¹Cb in white: its square is that of Cb in the metric of the prior. All may be the
+	// same.
 	Whiten(dst, white, b []float64)
 	// LogDet returns log|A| = log|Λ| − log|C|.
 	LogDet() float64
@@ -152,8 +157,8 @@ func (f Root) Draw(dst []float64, rng *rand.Rand) (square float64) {
 	return square
 }
 
-// width is the number of columns of the root in one product: some panels even of a small root, for a triangle's zeros to
-// be left out, and not many of a large one, for each reads the rows again.
+// width is the number of columns of the root in one product: some panels even of a small root, for a triangle's zeros
+// to be left out, and not many of a large one, for each reads the rows again.
 func width(d int) int { return min(d, max(64, min(d/4/64*64, 256))) }
 
 // RowVariances stores φᵀFFᵀφ for every row φ.

@@ -76,8 +76,8 @@ func written(phi *credence.Design) *mat.Dense {
 	return out
 }
 
-// posterior is C = (Λ⁻¹ + H)⁻¹ by the oracle's own way, Λ − ΛH(I + ΛH)⁻¹Λ with LU, and log|I + ΛH|. A variance of 0 is one
-// like others.
+// posterior is C = (Λ⁻¹ + H)⁻¹ by the oracle's own way, Λ − ΛH(I + ΛH)⁻¹Λ with LU, and log|I + ΛH|. A variance of 0 is
+// one like others.
 func posterior(t *testing.T, h *mat.Dense, lambda []float64) (*mat.Dense, float64) {
 	t.Helper()
 	d := len(lambda)
@@ -327,8 +327,8 @@ func TestWide(t *testing.T) {
 	near(t, "dual LogDet", dual.LogDet(), logDet, 1e-13)
 }
 
-// TestFaint: a row whose precision is next to nothing has the variance that a row of weight 0 has, and not what rounding
-// leaves of 1, between others that say much.
+// TestFaint: a row whose precision is next to nothing has the variance that a row of weight 0 has, and not what
+// rounding leaves of 1, between others that say much.
 func TestFaint(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	ws := credence.NewWorkspace(1)
@@ -386,7 +386,8 @@ func TestRepeated(t *testing.T) {
 	ws := credence.NewWorkspace(1)
 	const d = 4
 	h := make([]float64, d*d)
-	for i, row := range [][]float64{{2, 0, 1, 0}, {0, 3, 0, 0}, {1, 0, .5, 0}, {0, 0, 0, 1}} { // the third is half the first
+	// the third is half the first
+	for i, row := range [][]float64{{2, 0, 1, 0}, {0, 3, 0, 0}, {1, 0, .5, 0}, {0, 0, 0, 1}} {
 		copy(h[i*d:], row)
 	}
 	deviations := []float64{1, 1, 1, 1}
@@ -398,7 +399,8 @@ func TestRepeated(t *testing.T) {
 	f.Solve(got, b)
 	near(t, "sum of the equal columns' weights", got[0]+got[2]/2, 2, 1e-5) // ten times the largest jitter
 	added := f.Jitter() * 6.5e18 / d
-	near(t, "LogDet", f.LogDet(), math.Log(2.5e18)+math.Log(3e18)+math.Log(1e18)+math.Log(added), 1e-4) // 1e-2 of the last
+	// 1e-2 of the last
+	near(t, "LogDet", f.LogDet(), math.Log(2.5e18)+math.Log(3e18)+math.Log(1e18)+math.Log(added), 1e-4)
 	if err := f.Set(h, 1, deviations); err != nil || f.Jitter() != 0 {
 		t.Errorf("with noise: %v, jitter %g", err, f.Jitter())
 	}
@@ -460,8 +462,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestRepair: a covariance has its own factor; one that sums have left with a negative direction loses that and keeps its
-// variances, in any units, and says so unless it is rounding.
+// TestRepair: a covariance has its own factor; one that sums have left with a negative direction loses that and keeps
+// its variances, in any units, and says so unless it is rounding.
 func TestRepair(t *testing.T) {
 	pool := credence.NewWorkspace(1).Pool()
 	product := func(f []float64, d int) []float64 {

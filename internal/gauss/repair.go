@@ -16,9 +16,9 @@ const (
 )
 
 // Repair returns the upper triangular F with FFᵀ a d×d covariance, row-major, of which the upper triangle is read: the
-// Cholesky factor of the matrix with rows and columns in the opposite order. Sums over hyper-parameters may leave a matrix
-// that is not positive definite: its correlations then lose their negative part, and its variances stay; positive is
-// false where that is more than rounding. In units of other sizes the weights lose the same.
+// Cholesky factor of the matrix with rows and columns in the opposite order. Sums over hyper-parameters may leave a
+// matrix that is not positive definite: its correlations then lose their negative part, and its variances stay;
+// positive is false where that is more than rounding. In units of other sizes the weights lose the same.
 func Repair(pool *kernel.Pool, d int, covariance []float64) (factor []float64, positive bool) {
 	factor, positive = upper(pool, d, covariance)
 	if positive {
@@ -48,8 +48,8 @@ func upper(pool *kernel.Pool, d int, covariance []float64) ([]float64, bool) {
 	return factor, ok
 }
 
-// raise returns the upper triangle of the correlations of a covariance, without eigenvalues below leastEigenvalue of the
-// largest, the standard deviations that take them back, and the least eigenvalue that they had.
+// raise returns the upper triangle of the correlations of a covariance, without eigenvalues below leastEigenvalue of
+// the largest, the standard deviations that take them back, and the least eigenvalue that they had.
 func raise(d int, covariance []float64) (out, scales []float64, least float64) {
 	out, scales = make([]float64, d*d), make([]float64, d)
 	for i := range scales {

@@ -112,8 +112,8 @@ type spot struct {
 	weight float64
 }
 
-// parts are the points of which sums are added up, the rest of each sum's weight being the mode's: those of every axis, or of a grid
-// with three nodes to an axis.
+// parts are the points of which sums are added up, the rest of each sum's weight being the mode's: those of every axis,
+// or of a grid with three nodes to an axis.
 func (a *Axes) parts() (list [][]spot) {
 	p := a.Count()
 	if !a.grid {
@@ -241,7 +241,8 @@ const (
 	skipSlope = 0.03
 )
 
-// Slopes are derivatives of the moments of the d weights, or of the first d moments, in the p coordinates of θ, p×d row-major.
+// Slopes are derivatives of the moments of the d weights, or of the first d moments, in the p coordinates of θ, p×d
+// row-major.
 type Slopes struct {
 	Mean     []float64 // ∂m_j/∂θ_k
 	Variance []float64 // ∂V_jj/∂θ_k

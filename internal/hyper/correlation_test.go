@@ -10,8 +10,8 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 )
 
-// TestCorrelations: roots are those of correlations, and back, slopes are those of differences, and the priors of the coordinates together
-// are the LKJ density: log p + log|∂R/∂z| of any two points differ as (η−1) log|R| does.
+// TestCorrelations: roots are those of correlations, and back, slopes are those of differences, and the priors of the
+// coordinates together are the LKJ density: log p + log|∂R/∂z| of any two points differ as (η−1) log|R| does.
 func TestCorrelations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []int{1, 2, 3, 5} {

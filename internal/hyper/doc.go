@@ -22,16 +22,18 @@
 // mean, one covariance and the degrees of freedom of one Student-t; no mixture has to be stored.
 //
 // The same idea with a single set of points on all axes is the central composite design of Rue,
-// Martino & Chopin (2009); axis sums are exact for moments up to the nodes' degree. What depends on several θ at once is not seen
-// by sums over axes: [Rules.Grid] takes three nodes for each of two or three θ together, with ω = Π ω_i and |z|² in the place of z_i².
+// Martino & Chopin (2009); axis sums are exact for moments up to the nodes' degree. What depends on several θ at once
+// is not seen by sums over axes: [Rules.Grid] takes three nodes for each of two or three θ together, with ω = Π ω_i and
+// |z|² in the place of z_i².
 //
 // # Search
 //
 // A [Model] evaluates sets of θ. [Rules] say how it is searched: [Rules.Mode] climbs to θ̂ by Newton's method, with a
-// curvature in closed form or by differences of gradients, and [Rules.Integrate] adds up the axes there. Where a node is
-// more likely than the mode, the search goes on from the node. Every evaluation starts from the mode so far, which the
-// search owns with its State, and is asked for with the others of its set, so that a model may read its rows once for all of
-// them; the answer does not depend on their order. θ is in the units that the engine computes in, and the engine takes it back.
+// curvature in closed form or by differences of gradients, and [Rules.Integrate] adds up the axes there. Where a node
+// is more likely than the mode, the search goes on from the node. Every evaluation starts from the mode so far, which
+// the search owns with its State, and is asked for with the others of its set, so that a model may read its rows once
+// for all of them; the answer does not depend on their order. θ is in the units that the engine computes in, and the
+// engine takes it back.
 //
 // # Three treatments
 //

@@ -187,8 +187,9 @@ func (l *linear) sums(t *testing.T, axes *Axes) *sums {
 	return s
 }
 
-// TestGrid: under a normal law of θ a grid is exact for products of several coordinates, of which sums over axes know nothing, and under
-// a bent law, as far off as that of a slab and an inclusion, it is near quadrature where they are not.
+// TestGrid: under a normal law of θ a grid is exact for products of several coordinates, of which sums over axes know
+// nothing, and under a bent law, as far off as that of a slab and an inclusion, it is near quadrature where they are
+// not.
 func TestGrid(t *testing.T) {
 	for _, c := range []struct {
 		name         string

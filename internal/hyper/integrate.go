@@ -31,12 +31,14 @@ type Integrated struct {
 	Fourth []float64
 	// Marginals are those of [Rules.Marginals], in their order; nil at the mode.
 	Marginals []Marginal
-	// Gains are, of a sum, the log density at every node of every axis in turn less that of N(θ̂, H⁻¹), relative to the mode.
+	// Gains are, of a sum, the log density at every node of every axis in turn less that of N(θ̂, H⁻¹), relative to the
+	// mode.
 	Gains   []float64
 	Dropped int // nodes that weigh nothing
 }
 
-// restarts bounds the searches that go on from nodes, and coarseWeights the number of weights with five nodes on an axis.
+// restarts bounds the searches that go on from nodes, and coarseWeights the number of weights with five nodes on an
+// axis.
 const (
 	restarts      = 3
 	coarseWeights = 300
@@ -129,8 +131,8 @@ func (r Rules) integrate(ctx context.Context, m Model, top *Maximum) (out *Integ
 // errHigher ends a sum.
 var errHigher = errors.New("hyper: a node is more likely than the mode")
 
-// expand adds what the moments gain by the uncertainty of θ to first order: JΣJᵀ, with J the slopes of the means and Σ = H⁻¹,
-// and fourth cumulants of 3 times the variance of a variance.
+// expand adds what the moments gain by the uncertainty of θ to first order: JΣJᵀ, with J the slopes of the means and Σ
+// = H⁻¹, and fourth cumulants of 3 times the variance of a variance.
 func (r Rules) expand(out *Integrated) {
 	p, slopes, root := out.Mode.Axes.Count(), out.Mode.Slopes, out.Mode.Axes.Root()
 	count := len(slopes.Mean) / p
@@ -184,7 +186,8 @@ type sums struct {
 // that of its axis. It is called for every point of an axis once the axis is complete.
 type Spread func(linear []float64, scale float64, difference []float64)
 
-// Upper is a [Spread] for linear numbers that begin with the upper triangle of the d×d covariance of the first d moments.
+// Upper is a [Spread] for linear numbers that begin with the upper triangle of the d×d covariance of the first d
+// moments.
 func Upper(d int) Spread {
 	return func(linear []float64, scale float64, difference []float64) {
 		for i, v := range difference[:d] {
@@ -193,7 +196,8 @@ func Upper(d int) Spread {
 	}
 }
 
-// newSums begins with the mode, whose slices the sums keep and do not change; spread is nil where there is no covariance.
+// newSums begins with the mode, whose slices the sums keep and do not change; spread is nil where there is no
+// covariance.
 func newSums(axes *Axes, mode Point, spread Spread) *sums {
 	return &sums{
 		axes: axes, parts: axes.parts(), mode: mode, spread: spread, Fourth: make([]float64, len(mode.Variance)), axisLinear: make([]float64, len(mode.Linear)),
@@ -207,8 +211,8 @@ const higher = 0.1
 // leastGain is that of a point without a density.
 const leastGain = -700
 
-// add adds the next of the axes' points, whose slices may be used again afterwards, unless it is higher than a mode allows. A
-// point at which the density is no number weighs nothing.
+// add adds the next of the axes' points, whose slices may be used again afterwards, unless it is higher than a mode
+// allows. A point at which the density is no number weighs nothing.
 func (s *sums) add(p Point) (ok bool) {
 	n := s.parts[s.part][s.node]
 	gain := p.LogDensity - s.axes.LogDensity

@@ -23,8 +23,8 @@ const (
 	mostWidened   = 40
 )
 
-// marginal follows the log density along the line on which coordinate j moves and the others with it, by their regression on
-// it under N(θ̂, H⁻¹): there the density of all is that of j, where their curvature is that of the mode.
+// marginal follows the log density along the line on which coordinate j moves and the others with it, by their
+// regression on it under N(θ̂, H⁻¹): there the density of all is that of j, where their curvature is that of the mode.
 func (r Rules) marginal(ctx context.Context, m Model, top *Maximum, j int) (Marginal, error) {
 	axes := top.Axes
 	line, sd := make([]float64, axes.Count()), axes.SD(j)

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The marginal of a normal law of two correlated coordinates is normal; that of a law skewed along one and normal given it is
-// the skewed one, as far as its tail goes.
+// The marginal of a normal law of two correlated coordinates is normal; that of a law skewed along one and normal given
+// it is the skewed one, as far as its tail goes.
 func TestMarginal(t *testing.T) {
 	const slope, sd = 0.7, 0.5 // of the second coordinate on the first, and of the second given the first
 	for name, log := range map[string]func(u float64) float64{

@@ -159,7 +159,8 @@ const (
 // Held is what a report says where every hyper-parameter is stated.
 const Held = "held"
 
-// Validate refuses any other word, and Heldout where it is not among the words that the engine has beside the other three.
+// Validate refuses any other word, and Heldout where it is not among the words that the engine has beside the other
+// three.
 func (t Treatment) Validate(more ...Treatment) error {
 	words := append([]Treatment{Integrate, Mode}, append(more, MaximumLikelihood)...)
 	if t == "" || slices.Contains(words, t) {

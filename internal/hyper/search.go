@@ -11,9 +11,9 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// Model is a log posterior g(θ), with the moments of the weights given θ. Evaluate calls do for every θ of a set, in any
-// order. It starts from an evaluation elsewhere, and from nothing that it came across since: what it says then depends neither
-// on the order nor on threads.
+// Model is a log posterior g(θ), with the moments of the weights given θ. Evaluate calls do for every θ of a set, in
+// any order. It starts from an evaluation elsewhere, and from nothing that it came across since: what it says then
+// depends neither on the order nor on threads.
 type Model interface {
 	Evaluate(ctx context.Context, from *Evaluation, thetas [][]float64, to Precision, do func(k int, e *Evaluation) error) error
 }
@@ -63,22 +63,25 @@ func (e *Evaluation) keep() *Evaluation {
 
 // Rules say how a model is searched and integrated over. Lengths are in units of the posterior of θ.
 type Rules struct {
-	Weights int     // above 300 there are three nodes on an axis; of so many moments slopes are taken by differences, with 0 of none
+	// above 300 there are three nodes on an axis; of so many moments slopes are taken by differences, with 0 of none
+	Weights int
 	Steps   int     // at most so many
 	Width   float64 // half of that of differences
-	// Grid adds up a grid of three nodes for each of two or three hyper-parameters in the place of their axes: where the law of
-	// them is a bent ridge, as that of slab and inclusion is, functions of several at once are far from sums over axes.
+	// Grid adds up a grid of three nodes for each of two or three hyper-parameters in the place of their axes: where
+	// the law of them is a bent ridge, as that of slab and inclusion is, functions of several at once are far from sums
+	// over axes.
 	Grid   bool
 	Near   float64 // length of the gradient below which the curvature stays
 	Enough float64 // and that of a mode
 	Polish bool    // take a step near the mode at least: its evaluation is finer
-	// Curvature returns H = −∇²g and the slopes of moments in closed form, and is asked again at the mode; nil takes differences.
+	// Curvature returns H = −∇²g and the slopes of moments in closed form, and is asked again at the mode; nil takes
+	// differences.
 	Curvature func(ctx context.Context, at *Evaluation) (*mat.SymDense, Slopes, error)
 	// Climb goes on from the mode so far at a node that is more likely; nil leaves such nodes out.
 	Climb  func(ctx context.Context, from *Evaluation, theta []float64) (*Evaluation, error)
 	Spread Spread
-	// Law returns numbers whose expectations over θ are wanted beside the moments, convex functions of θ: the prior variances,
-	// which are those of weights that no row has. It may be nil.
+	// Law returns numbers whose expectations over θ are wanted beside the moments, convex functions of θ: the prior
+	// variances, which are those of weights that no row has. It may be nil.
 	Law func(theta []float64) []float64
 	// Marginals are the coordinates whose marginal laws are wanted beside the moments.
 	Marginals []int
@@ -99,8 +102,9 @@ type Maximum struct {
 // longestStep bounds the first step; one that it held back and that went well doubles it.
 const longestStep = 1.5
 
-// Mode goes up from an evaluation by Newton's method. Far from the mode a step is bounded, and is halved until the density is
-// higher; near it, where densities differ by rounding, the gradient has to fall by half, and the curvature stays.
+// Mode goes up from an evaluation by Newton's method. Far from the mode a step is bounded, and is halved until the
+// density is higher; near it, where densities differ by rounding, the gradient has to fall by half, and the curvature
+// stays.
 func (r Rules) Mode(ctx context.Context, m Model, from *Evaluation) (*Maximum, error) {
 	top := &Maximum{At: from.keep(), reach: longestStep}
 	for taken := 0; ; {

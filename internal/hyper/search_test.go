@@ -13,7 +13,8 @@ import (
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
-// toy is a log density of θ with its gradient, whose moments are those of a weight for every coordinate: mean θ, variance 1 + θ².
+// toy is a log density of θ with its gradient, whose moments are those of a weight for every coordinate: mean θ,
+// variance 1 + θ².
 type toy struct {
 	density func(theta []float64) (value float64, gradient []float64)
 	hessian func(theta []float64) *mat.SymDense // nil: by differences
@@ -124,8 +125,8 @@ func searched(t *testing.T, r Rules, m *toy, from ...float64) (*Maximum, *Integr
 	return top, all
 }
 
-// TestNormal: of a normal density mode, curvature and axes are found in closed form and by differences, from near by and from
-// afar by steps that begin at one and a half standard deviations and double, and the sums are its moments.
+// TestNormal: of a normal density mode, curvature and axes are found in closed form and by differences, from near by
+// and from afar by steps that begin at one and a half standard deviations and double, and the sums are its moments.
 func TestNormal(t *testing.T) {
 	h := mat.NewSymDense(2, []float64{5, 2, 2, 4})
 	var inverse mat.Dense
@@ -174,8 +175,8 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestBanana: the mode of a curved density is found from its tail, and its mass by the axes; the curvature of differences
-// stays near the mode, and one in closed form is that of the mode.
+// TestBanana: the mode of a curved density is found from its tail, and its mass by the axes; the curvature of
+// differences stays near the mode, and one in closed form is that of the mode.
 func TestBanana(t *testing.T) {
 	for _, closed := range []bool{false, true} {
 		m := &toy{density: banana}
@@ -193,8 +194,8 @@ func TestBanana(t *testing.T) {
 	}
 }
 
-// TestTwoModes: from a node that is more likely than the mode the search goes on, as often as the rules allow; without a climb
-// such nodes are left out.
+// TestTwoModes: from a node that is more likely than the mode the search goes on, as often as the rules allow; without
+// a climb such nodes are left out.
 func TestTwoModes(t *testing.T) {
 	m := &toy{density: hills(4, 3)}
 	r := rules
@@ -278,8 +279,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestNoAnswer: an interruption ends the search and the sums, and so does a curvature that is not finite, or a model that leaves
-// values out.
+// TestNoAnswer: an interruption ends the search and the sums, and so does a curvature that is not finite, or a model
+// that leaves values out.
 func TestNoAnswer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &toy{density: banana}
@@ -301,8 +302,8 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestStepsEnd: no more steps are taken than the rules have, and the axes are those of where they end; one step is taken at
-// the mode where its evaluation is finer; with no hyper-parameters there is nothing to do.
+// TestStepsEnd: no more steps are taken than the rules have, and the axes are those of where they end; one step is
+// taken at the mode where its evaluation is finer; with no hyper-parameters there is nothing to do.
 func TestStepsEnd(t *testing.T) {
 	h := mat.NewSymDense(1, []float64{1})
 	m := &toy{density: parabola([]float64{0}, h)}
@@ -317,7 +318,8 @@ func TestStepsEnd(t *testing.T) {
 	m = &toy{density: parabola([]float64{0}, h)}
 	r.Polish, r.Weights = true, 301
 	searched(t, r, m, 0)
-	if m.counts != [4]int{ForDifferences: 2, ForMode: 1, ForNode: 3} { // three nodes of many weights, one of them the mode
+	// three nodes of many weights, one of them the mode
+	if m.counts != [4]int{ForDifferences: 2, ForMode: 1, ForNode: 3} {
 		t.Errorf("%v evaluations", m.counts)
 	}
 
@@ -363,8 +365,8 @@ func TestOutcomes(t *testing.T) {
 	near(t, "variance", all.Variance[0], 1.09, 1e-12)
 }
 
-// TestDifferences: central differences of the gradient of a quadratic are its matrix, those of a cubic term vanish, and every
-// coordinate is moved by the width alone, up and then down.
+// TestDifferences: central differences of the gradient of a quadratic are its matrix, those of a cubic term vanish, and
+// every coordinate is moved by the width alone, up and then down.
 func TestDifferences(t *testing.T) {
 	want, theta := mat.NewSymDense(3, []float64{2, -0.5, 0.3, -0.5, 1, 0.7, 0.3, 0.7, 4}), []float64{0.4, -1, 2}
 	var visited [][]float64
@@ -393,8 +395,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestLaw: expectations of squares are those of a normal density where θ is summed over, expanded in or left out, there is none
-// without a law, and a mean of exponentials is not below that at the mean.
+// TestLaw: expectations of squares are those of a normal density where θ is summed over, expanded in or left out, there
+// is none without a law, and a mean of exponentials is not below that at the mean.
 func TestLaw(t *testing.T) {
 	squares := func(theta []float64) (law []float64) {
 		for _, u := range theta {

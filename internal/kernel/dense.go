@@ -46,8 +46,9 @@ func (p *Pool) Gemm(transA, transB bool, m, n, k int, alpha float64, a []float64
 	})
 }
 
-// GemmUpper computes C = A B, where A is m×k and C is m×n, and B, k×n, is columns [k-n, k) of an upper triangular matrix:
-// below the diagonal, which begins in row k-n, it holds zeros, which are not multiplied. The bits are those of Gemm.
+// GemmUpper computes C = A B, where A is m×k and C is m×n, and B, k×n, is columns [k-n, k) of an upper triangular
+// matrix: below the diagonal, which begins in row k-n, it holds zeros, which are not multiplied. The bits are those of
+// Gemm.
 func (p *Pool) GemmUpper(m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 	need("GemmUpper A", a, m, k, lda)
 	need("GemmUpper B", b, k, n, ldb)
@@ -67,8 +68,8 @@ func (p *Pool) GemmUpper(m, n, k int, a []float64, lda int, b []float64, ldb int
 // columnRows is the number of rows whose sums keep a processor busy: one waits for its last multiply-add.
 const columnRows = 8
 
-// columnProduct stores alpha times the product of an m×k matrix and a column in c, or adds it where beta is 1, with the bits
-// of the blocked loop of the vector kernels: the multiply-adds of an element stand in its order.
+// columnProduct stores alpha times the product of an m×k matrix and a column in c, or adds it where beta is 1, with the
+// bits of the blocked loop of the vector kernels: the multiply-adds of an element stand in its order.
 func (p *Pool) columnProduct(m, k int, alpha float64, a []float64, lda int, b []float64, beta float64, c []float64, ldc int) {
 	for i := 0; i < m; i += columnRows {
 		var row [columnRows][]float64
@@ -106,7 +107,8 @@ const rowProductMax = 1 << 19
 // vectors that have just been written are read whole.
 func (p *Pool) rowProduct(n, k int, a, b []float64, ldb int, c []float64, diagonal int) {
 	isa := p.isa
-	if isa == AVX512 { // the end of a row under a mask can take it longer than all the rest, and the matrix is in no nearer cache
+	// the end of a row under a mask can take it longer than all the rest, and the matrix is in no nearer cache
+	if isa == AVX512 {
 		isa = AVX2
 	}
 	sum := c[:n]

@@ -2,8 +2,9 @@ package kernel
 
 import "math/bits"
 
-// Hadamard multiplies x, n×width row after row, by the n×n Hadamard matrix from the left, n a power of two: the matrix of ones and
-// minus ones whose first row is ones, without a factor that makes it orthogonal. It takes n log₂ n additions a column.
+// Hadamard multiplies x, n×width row after row, by the n×n Hadamard matrix from the left, n a power of two: the matrix
+// of ones and minus ones whose first row is ones, without a factor that makes it orthogonal. It takes n log₂ n
+// additions a column.
 func Hadamard(x []float64, n, width int) {
 	if n < 1 || n&(n-1) != 0 || len(x) != n*width {
 		panic("kernel: Hadamard: the rows are no power of two")

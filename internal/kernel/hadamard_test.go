@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHadamard: whole numbers against the sum over the matrix, whose entry (i, j) is −1 to the number of common ones of i and j; and every
-// instruction set against plain Go, to the bit.
+// TestHadamard: whole numbers against the sum over the matrix, whose entry (i, j) is −1 to the number of common ones of
+// i and j; and every instruction set against plain Go, to the bit.
 func TestHadamard(t *testing.T) {
 	rng := rand.New(rand.NewPCG(34, 1))
 	for _, n := range []int{1, 2, 4, 8, 16, 32, 64} {

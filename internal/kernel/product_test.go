@@ -388,8 +388,8 @@ func TestRowProductIsARowOfTheProduct(t *testing.T) {
 	}
 }
 
-// Columns of an upper triangular matrix have the bits that Gemm gives with the zeros below them, and in packing are not read
-// far below the diagonal.
+// Columns of an upper triangular matrix have the bits that Gemm gives with the zeros below them, and in packing are not
+// read far below the diagonal.
 func TestGemmUpper(t *testing.T) {
 	for _, isa := range isas() {
 		for _, threads := range []int{1, 3} {

@@ -79,8 +79,8 @@ var open = []string{"apply.WriteEffects", "apply.WriteTerms", "dataset.RefuseTwi
 	"spec.Choose", "frame.TooManyClasses", "table.Sparse", "text.Ordered", "output.New", "linop.XDiag", "formula.ParsePrior", "formula.ParseFamily", "formula.Parse", "formula.Compile", "feature.New", "table.AddProducts", "table.Records", "problem.Open", "problem.Groups", "problem.Odds", "problem.NormalPrior", "online.RestoreFTRL",
 	"online.RestoreAdPredictor", "online.RestoreSGD", "online.RestoreTrial", "sep.Restore", "sep.RestoreOnline"}
 
-// TestNilArguments: an exported function that returns an error returns one where all that it is given is nil or zero, and
-// does not panic; and each of them stands in one of the lists.
+// TestNilArguments: an exported function that returns an error returns one where all that it is given is nil or zero,
+// and does not panic; and each of them stands in one of the lists.
 func TestNilArguments(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(doors)) {
 		call := reflect.ValueOf(doors[name])

@@ -126,8 +126,8 @@ func TestLimitsAndErrors(t *testing.T) {
 	}
 }
 
-// Where f is far more coarsely rounded than its gradient, a line search ends when what its bracket leaves to gain no longer
-// counts, and does not halve it down to its own rounding.
+// Where f is far more coarsely rounded than its gradient, a line search ends when what its bracket leaves to gain no
+// longer counts, and does not halve it down to its own rounding.
 func TestCoarselyRounded(t *testing.T) {
 	const grain = 0.1
 	x := []float64{1, 1}

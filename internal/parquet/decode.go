@@ -22,8 +22,8 @@ var zstandard = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderMaxMemory(largestPage), zstd.WithDecodeAllCapLimit(true))
 })
 
-// unpack sets the page to the bytes that it has in the file, of which so many levels are not compressed. It takes memory for
-// what comes out, not for what the header says, which must be as much.
+// unpack sets the page to the bytes that it has in the file, of which so many levels are not compressed. It takes
+// memory for what comes out, not for what the header says, which must be as much.
 func (p *Pages) unpack(codec format.CompressionCodec, from []byte, levels, size int) error {
 	switch {
 	case codec == format.Uncompressed:
@@ -111,8 +111,8 @@ func decompress(to []byte, codec format.CompressionCodec, from []byte) (n int, e
 	return n, err
 }
 
-// hadoop decompresses blocks of LZ4 as Hadoop writes them: the bytes that come out of one or more, and before each its own, as
-// big-endian numbers. Some programs wrote a block without them.
+// hadoop decompresses blocks of LZ4 as Hadoop writes them: the bytes that come out of one or more, and before each its
+// own, as big-endian numbers. Some programs wrote a block without them.
 func hadoop(to, from []byte) (n int, err error) {
 	for whole := from; len(from) > 0; {
 		if len(from) < 8 || n == 0 && uint64(binary.BigEndian.Uint32(from[4:])) > uint64(len(from)-8) {

@@ -36,8 +36,8 @@ type File struct {
 	names  int // bytes
 }
 
-// footer is what is read of the description of a file, with the numbers of its fields; of a million columns it takes a tenth
-// of the memory of the whole.
+// footer is what is read of the description of a file, with the numbers of its fields; of a million columns it takes a
+// tenth of the memory of the whole.
 type footer struct {
 	Schema              []format.SchemaElement     `thrift:"2,required"`
 	Rows                int64                      `thrift:"3,required"`
@@ -195,8 +195,8 @@ func logical(s *format.SchemaElement) format.LogicalTypeValue {
 	return nil
 }
 
-// check counts the rows, and refuses row groups that do not fit the file, or have other rows than it says; some writers say
-// nothing.
+// check counts the rows, and refuses row groups that do not fit the file, or have other rows than it says; some writers
+// say nothing.
 func (f *File) check(rows int64) error {
 	for i, g := range f.groups {
 		if g.NumRows < 0 || g.NumRows > math.MaxInt-f.Rows || len(g.Columns) != len(f.Columns) {

@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// memory is what the pages of row groups may hold that are read side by side. A large file may hold fourTimes its own
-	// bytes: hundreds of columns have pages of a megabyte each, and dictionaries.
+	// memory is what the pages of row groups may hold that are read side by side. A large file may hold fourTimes its
+	// own bytes: hundreds of columns have pages of a megabyte each, and dictionaries.
 	memory, fourTimes = 256 << 20, 4
 	// much is where memory is collected as soon as it is given back, before the next row group takes as much.
 	much = memory / 4
 )
 
-// Budget is the memory that row groups share which are read side by side. A quarter of it is for those that are read ahead;
-// a row group that needs more waits until its rows are wanted next. So it does not depend on the others what is refused.
+// Budget is the memory that row groups share which are read side by side. A quarter of it is for those that are read
+// ahead; a row group that needs more waits until its rows are wanted next. So it does not depend on the others what is
+// refused.
 type Budget struct {
 	mu    sync.Mutex
 	ahead int64 // that row groups hold before it is their turn
@@ -61,7 +62,8 @@ func (g *Group) isTurn() bool {
 	}
 }
 
-// Take takes so many bytes of the budget until the group is closed, or waits for its turn. It refuses more than there is.
+// Take takes so many bytes of the budget until the group is closed, or waits for its turn. It refuses more than there
+// is.
 func (g *Group) Take(bytes int) error {
 	g.budget.mu.Lock()
 	defer g.budget.mu.Unlock()

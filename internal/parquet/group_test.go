@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A row group that is read ahead of its turn waits where a quarter of the memory is taken, not those whose turn it is, and what is
-// given back is there for others.
+// A row group that is read ahead of its turn waits where a quarter of the memory is taken, not those whose turn it is,
+// and what is given back is there for others.
 func TestBudget(t *testing.T) {
 	f, budget := &File{groups: make([]rowGroup, 4)}, new(Budget)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -26,7 +26,8 @@ import (
 	"github.com/credence-ml/credence/internal/conform/bombs"
 )
 
-// oracle is the environment variable that has the mutants which parquet-go reads, in a process of its own: it may die of them.
+// oracle is the environment variable that has the mutants which parquet-go reads, in a process of its own: it may die
+// of them.
 const oracle = "CREDENCE_PARQUET_ORACLE"
 
 // told is how a column of a file is told: how many rows it has and what their cells are.
@@ -160,8 +161,8 @@ func library(t *testing.T, mutants [][]byte) map[int][]string {
 	return lines
 }
 
-// Mutants of what many programs wrote are refused, or read as parquet-go reads them, within the memory of a few pages. With
-// CREDENCE_HOSTILE they are 30,000.
+// Mutants of what many programs wrote are refused, or read as parquet-go reads them, within the memory of a few pages.
+// With CREDENCE_HOSTILE they are 30,000.
 func TestMutants(t *testing.T) {
 	files := bombs.Written(120_000)
 	files["parquet-go"] = encoded(t, rows(300))
@@ -213,7 +214,8 @@ func TestMutants(t *testing.T) {
 					} else if header, err := group(f, 0).Pages(j).header(); err == nil && header.DataPageHeader.V.DefinitionLevelEncoding == format.BitPacked {
 						continue // parquet-go takes a length for the first levels
 					}
-					if want := theirs[i]; j < len(want) && strings.HasPrefix(want[j], fmt.Sprintf("%d=", f.Rows)) { // else it has other rows than the file says
+					// else it has other rows than the file says
+					if want := theirs[i]; j < len(want) && strings.HasPrefix(want[j], fmt.Sprintf("%d=", f.Rows)) {
 						counts["columns compared"]++
 						if ours := told(got); ours != want[j] {
 							counts["columns that differ"]++
@@ -242,7 +244,8 @@ func TestMutants(t *testing.T) {
 		}
 	}
 	t.Logf("hostile: %d mutants of %d files: %v", n, len(files), counts)
-	// Of 30,000, parquet-go read four otherwise than the format says: texts that begin like others, where one adds nothing, and decimals.
+	// Of 30,000, parquet-go read four otherwise than the format says: texts that begin like others, where one adds
+	// nothing, and decimals.
 	if counts["columns that differ"] > n/5000 {
 		t.Errorf("%d columns differ from what parquet-go reads", counts["columns that differ"])
 	}

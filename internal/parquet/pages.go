@@ -77,8 +77,8 @@ func (p *Pages) Take(bytes int) error { return p.group.Take(bytes) }
 // Dictionary returns the values that indexed pages refer to.
 func (p *Pages) Dictionary() *Values { return &p.dictionary }
 
-// Next reads a page, and returns how many rows it has, and whether its values are places in the dictionary. The error is
-// io.EOF behind the last row, and where the file ends before it.
+// Next reads a page, and returns how many rows it has, and whether its values are places in the dictionary. The error
+// is io.EOF behind the last row, and where the file ends before it.
 func (p *Pages) Next() (rows int, indexed bool, err error) {
 	defer recovered(&err)
 	for p.left > 0 {

@@ -313,7 +313,8 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
-// one reads a file of one column of numbers that are there, 1 to 4 unless they are given, in one page of version 2, changed before it is written.
+// one reads a file of one column of numbers that are there, 1 to 4 unless they are given, in one page of version 2,
+// changed before it is written.
 func one(t *testing.T, change func(meta *format.FileMetaData, header *format.PageHeader, body *[]byte), numbers ...float64) ([]string, error) {
 	t.Helper()
 	if numbers == nil {
@@ -402,8 +403,8 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 	}
 }
 
-// Pages of every compression are read, also where they unpack to far more than they are stored in; a page that is cut off, or
-// holds more or less than it says, is refused.
+// Pages of every compression are read, also where they unpack to far more than they are stored in; a page that is cut
+// off, or holds more or less than it says, is refused.
 func TestCompressions(t *testing.T) {
 	hadoop := func(body []byte) (out []byte) { // two blocks, one of them in two pieces
 		for k, part := range [][]byte{body[:8], body[8:]} {

@@ -12,8 +12,8 @@ import (
 // window is how many packed values are unpacked where fewer are wanted than stand in whole bytes.
 const window = 64
 
-// runs reads small numbers that stand in runs of equal ones and in runs of packed bits (the hybrid encoding of levels, places
-// in the dictionary and truth values). A run takes no more memory than what is asked for.
+// runs reads small numbers that stand in runs of equal ones and in runs of packed bits (the hybrid encoding of levels,
+// places in the dictionary and truth values). A run takes no more memory than what is asked for.
 type runs struct {
 	from      []byte
 	width     int // bits of a number

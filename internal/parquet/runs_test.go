@@ -14,7 +14,8 @@ import (
 // room returns bytes with room behind them, as pages have.
 func room(from []byte) []byte { return append(make([]byte, 0, len(from)+64), from...) }
 
-// Runs and packed bits of every width are read as parquet-go writes them, in pieces of any size; cut off, they end or are refused.
+// Runs and packed bits of every width are read as parquet-go writes them, in pieces of any size; cut off, they end or
+// are refused.
 func TestRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 27))
 	for trial := range 400 {

@@ -12,14 +12,14 @@ import (
 const (
 	// deepest is how many structures and lists stand within each other; the format has 7.
 	deepest = 16
-	// mostEntries bounds the structures in lists of a footer, for each of which the decoder takes memory: a million columns
-	// of row groups, with what writers note of each.
+	// mostEntries bounds the structures in lists of a footer, for each of which the decoder takes memory: a million
+	// columns of row groups, with what writers note of each.
 	mostEntries = 1 << 21
 )
 
-// structure returns how many of the bytes the structure takes that they begin with (Apache Thrift, compact protocol). It
-// refuses what the decoder would take memory or stack for: lists and texts of more elements than bytes are left. The error is
-// io.ErrUnexpectedEOF where the bytes end within the structure.
+// structure returns how many of the bytes the structure takes that they begin with (Apache Thrift, compact protocol).
+// It refuses what the decoder would take memory or stack for: lists and texts of more elements than bytes are left. The
+// error is io.ErrUnexpectedEOF where the bytes end within the structure.
 func structure(from []byte) (int, error) {
 	w := walker{left: from}
 	w.value(thrift.STRUCT, false, 0)

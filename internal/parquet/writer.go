@@ -21,8 +21,8 @@ const (
 	pageBytes, pagesBytes = 1 << 20, 64 << 20
 )
 
-// Writer writes columns of numbers and texts, any of which may be missing, compressed with Zstandard. It holds a row group
-// in memory, compressed.
+// Writer writes columns of numbers and texts, any of which may be missing, compressed with Zstandard. It holds a row
+// group in memory, compressed.
 type Writer struct {
 	out     io.Writer
 	at      int64 // bytes written

@@ -1,6 +1,7 @@
-// Package periodogram finds the largest waves in a function that is known with noise at uneven places: the least-squares periodogram
-// (Lomb 1976; Scargle 1982), whose sums go by a fast Fourier transform of cells a quarter of the typical gap wide (Press & Rybicki 1989,
-// with the nearest cell). Cells are at most 2¹⁷, and memory is some 20 MB at most, however many rows there are.
+// Package periodogram finds the largest waves in a function that is known with noise at uneven places: the
+// least-squares periodogram (Lomb 1976; Scargle 1982), whose sums go by a fast Fourier transform of cells a quarter of
+// the typical gap wide (Press & Rybicki 1989, with the nearest cell). Cells are at most 2¹⁷, and memory is some 20 MB
+// at most, however many rows there are.
 package periodogram
 
 import (
@@ -30,7 +31,8 @@ type Waves struct {
 	window           []complex128
 }
 
-// New makes cells for places from low to low + width, of which neighbours are a step apart, and waves of two steps or longer.
+// New makes cells for places from low to low + width, of which neighbours are a step apart, and waves of two steps or
+// longer.
 func New(low, step, width float64) *Waves {
 	cell := max(step/perGap, width/(mostCells-1))
 	n := int(width/cell) + 1

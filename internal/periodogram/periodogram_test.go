@@ -31,8 +31,8 @@ func left(x, y, w []float64, periods ...float64) float64 {
 	return mat.Dot(&fitted, &fitted)
 }
 
-// The largest wave is that which least squares by sines leave least of, among all frequencies four to a cycle: even and uneven places,
-// weights, a mean that is far away, and what is left when the first waves are removed.
+// The largest wave is that which least squares by sines leave least of, among all frequencies four to a cycle: even and
+// uneven places, weights, a mean that is far away, and what is left when the first waves are removed.
 func TestLargestWaveHasLeastSquares(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 34))

@@ -7,10 +7,11 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 )
 
-// Located is a table of the distribution function of d = e + f, of a noise e and an f of mean 0 and a standard deviation,
-// in both: of families of location, whose y, or log y, is e and f added. It holds Φ⁻¹ of the function, which is next to
-// a straight line, as Chebyshev's polynomials in cells, each made when it is first asked for: the same numbers
-// whoever asks, so that goroutines may share a table. The error is below 1e-9, and 1e-8 standard deviations of a quantile.
+// Located is a table of the distribution function of d = e + f, of a noise e and an f of mean 0 and a standard
+// deviation, in both: of families of location, whose y, or log y, is e and f added. It holds Φ⁻¹ of the function, which
+// is next to a straight line, as Chebyshev's polynomials in cells, each made when it is first asked for: the same
+// numbers whoever asks, so that goroutines may share a table. The error is below 1e-9, and 1e-8 standard deviations of
+// a quantile.
 type Located struct {
 	cdf   func(d, sd float64) float64
 	unit  float64 // about the scale of e

@@ -49,8 +49,8 @@ func BenchmarkSoftplusRows(b *testing.B) {
 	}
 }
 
-// TestNarrowSoftplus: the series agrees with quadrature to what its first left-out term allows, and with the rule of the
-// logistic distribution, which takes over above, to the error of that.
+// TestNarrowSoftplus: the series agrees with quadrature to what its first left-out term allows, and with the rule of
+// the logistic distribution, which takes over above, to the error of that.
 func TestNarrowSoftplus(t *testing.T) {
 	for m := -30.0; m <= 30; m += 0.37 {
 		for _, v := range []float64{0, 1e-9, 1e-4, 3e-3, narrowVariance} {

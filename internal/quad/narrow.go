@@ -45,9 +45,9 @@ var nineNodes = [5]struct{ z, weight float64 }{
 	{4.5127458633997826, 2.2345844007746583e-05},
 }
 
-// middleSoftplus is [Softplus] for a variance of at most middleVariance, by nine nodes at which the logistic function and
-// log(1+eᶠ) are taken: fewer operations than the rule of the logistic distribution. The error of the value is
-// at most 9! variance⁹ |s⁽¹⁸⁾|/18!, 4e-13.
+// middleSoftplus is [Softplus] for a variance of at most middleVariance, by nine nodes at which the logistic function
+// and log(1+eᶠ) are taken: fewer operations than the rule of the logistic distribution. The error of the value is at
+// most 9! variance⁹ |s⁽¹⁸⁾|/18!, 4e-13.
 func middleSoftplus(mean, variance float64) (value, dMean, dVariance float64) {
 	a, sd := math.Abs(mean), math.Sqrt(variance)
 	for k, node := range nineNodes {
@@ -74,9 +74,9 @@ func middleSoftplus(mean, variance float64) (value, dMean, dVariance float64) {
 // analyticVariance is the largest variance at which nine nodes give [Analytic].
 const analyticVariance = 1.0 / 256
 
-// Analytic is [Normal] for functions of about unit size that are analytic within a distance of 1 of the real axis, as log(1+f²) and its
-// derivatives are: nine nodes do for a small variance, as the fits of many rows have it. Their error is at most 9! variance⁹ |g⁽¹⁸⁾|/18!,
-// for the second derivative of log(1+f²) 6e-15.
+// Analytic is [Normal] for functions of about unit size that are analytic within a distance of 1 of the real axis, as
+// log(1+f²) and its derivatives are: nine nodes do for a small variance, as the fits of many rows have it. Their error
+// is at most 9! variance⁹ |g⁽¹⁸⁾|/18!, for the second derivative of log(1+f²) 6e-15.
 func Analytic(g func(f float64) (a, b, c float64), mean, variance float64) (a, b, c float64) {
 	if !(variance <= analyticVariance) {
 		return Normal(g, mean, variance)

@@ -366,7 +366,8 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 }
 
-// TestAnalytic: nine nodes give what the trapezium rule gives, up to the largest variance, beside and far from where the function bends most.
+// TestAnalytic: nine nodes give what the trapezium rule gives, up to the largest variance, beside and far from where
+// the function bends most.
 func TestAnalytic(t *testing.T) {
 	g := func(f float64) (float64, float64, float64) {
 		k := 1 / (1 + f*f)

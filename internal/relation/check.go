@@ -19,11 +19,11 @@ type Relation struct {
 	Base func(Job) (Job, bool)
 	// Change makes the other job, of the job itself; false where the relation is not about such jobs.
 	Change func(Job) (Job, bool)
-	// Expect says what the number at a place becomes, which is v in the base job's answer (NaN where it has none there), and
-	// whether the relation says anything of it; nil: it stays. The job is the base.
+	// Expect says what the number at a place becomes, which is v in the base job's answer (NaN where it has none
+	// there), and whether the relation says anything of it; nil: it stays. The job is the base.
 	Expect func(j Job, place string, v float64) (want float64, told bool)
-	// Refused is a word that must be in a refusal, the name of a role most often: either job may then be refused. "" is of
-	// relations that refuse nothing.
+	// Refused is a word that must be in a refusal, the name of a role most often: either job may then be refused. "" is
+	// of relations that refuse nothing.
 	Refused string
 	Bits    bool // numbers are the same to the bit, whatever the tolerances
 	Slow    bool // left out with -short
@@ -34,12 +34,13 @@ type Subject struct {
 	Name  string // unique, such as "exact, few rows"
 	Under string // the column of the page: an engine or a command
 	Job   Job
-	// Within is the tolerance of every number but those of Tolerances. Numbers with a standard deviation beside them are
-	// compared in units of it, all others relative to themselves; 0 is 1e-9.
+	// Within is the tolerance of every number but those of Tolerances. Numbers with a standard deviation beside them
+	// are compared in units of it, all others relative to themselves; 0 is 1e-9.
 	Within     float64
 	Tolerances []Tolerance // the first that fits holds
 	Slow       bool        // left out with -short
-	Not        []string    // names of relations that are left to the other subjects of the same engine: repetition, no exemption
+	// names of relations that are left to the other subjects of the same engine: repetition, no exemption
+	Not []string
 }
 
 // Tolerance is how far numbers at some places may be from what they should be.
@@ -70,8 +71,8 @@ func matches(pattern, name string) bool {
 // differences is how many differing places of an answer are told.
 const differences = 6
 
-// Check compares the answers of changed jobs with what the relations say of them, for every subject, and returns what it found as
-// a page. An answer is computed once for equal jobs.
+// Check compares the answers of changed jobs with what the relations say of them, for every subject, and returns what
+// it found as a page. An answer is computed once for equal jobs.
 func Check(t *testing.T, run Run, subjects []Subject, relations []Relation, exempt []Exempt) *Page {
 	t.Helper()
 	c := newChecker(run, exempt)
@@ -282,7 +283,8 @@ func (s *Subject) within(r *Relation, place string) float64 {
 // absolute are places of logarithms, a nat of which is a nat however many there are.
 var absolute = []string{"evidence*", "elbo*", "row*.log_density", "selection.sets.*.log_bayes_factor"}
 
-// near compares a number with what it should be: in standard deviations where one stands beside it, in nats, or relative.
+// near compares a number with what it should be: in standard deviations where one stands beside it, in nats, or
+// relative.
 func near(got, want, within float64, answer Answer, place string) bool {
 	if got == want || got != got && want != want {
 		return true

@@ -85,8 +85,8 @@ func (t Table) Wide(columns int, seed uint64) (wide Table, terms string) {
 	return t, terms
 }
 
-// Missing is the table with cells that are missing, in one row of seven of x, u and city. The city that most rows have and that
-// which weighs most are two.
+// Missing is the table with cells that are missing, in one row of seven of x, u and city. The city that most rows have
+// and that which weighs most are two.
 func (t Table) Missing() Table {
 	for k, name := range []string{"x", "u"} {
 		values := slices.Clone(t.Numbers[name])

@@ -7,8 +7,8 @@ import (
 	"github.com/credence-ml/credence/internal/study"
 )
 
-// Differ checks that another seed gives another number at every one of the places, which are patterns of path.Match that some
-// place of the answer must fit: samples, permutations and draws follow the seed. The same seed gives the same
+// Differ checks that another seed gives another number at every one of the places, which are patterns of path.Match
+// that some place of the answer must fit: samples, permutations and draws follow the seed. The same seed gives the same
 // numbers.
 func Differ(t *testing.T, run Run, job Job, places ...string) {
 	t.Helper()
@@ -33,8 +33,8 @@ func Differ(t *testing.T, run Run, job Job, places ...string) {
 	}
 }
 
-// Spread compares standard errors that are told with the spread, over seeds, of what they are of: of has the place of the
-// estimate by that of its standard error. The root of the mean square of the told ones must be between a half and
+// Spread compares standard errors that are told with the spread, over seeds, of what they are of: of has the place of
+// the estimate by that of its standard error. The root of the mean square of the told ones must be between a half and
 // twice the standard deviation over the seeds, of which 20 leave 16 %.
 func Spread(t *testing.T, run Run, job Job, of map[string]string, seeds int) {
 	t.Helper()

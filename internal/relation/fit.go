@@ -17,9 +17,9 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
-// Fit is the [Run] of a Go program: the commands fit, select and stream by packages fit and learn, and predictions by apply. Its
-// answer is what the commands fit, select and inspect print, and the columns of predict with --latent, --density and
-// --samples.
+// Fit is the [Run] of a Go program: the commands fit, select and stream by packages fit and learn, and predictions by
+// apply. Its answer is what the commands fit, select and inspect print, and the columns of predict with --latent,
+// --density and --samples.
 func Fit(ctx context.Context, j Job) (Answer, error) {
 	folder, err := os.MkdirTemp("", "relation")
 	if err != nil {

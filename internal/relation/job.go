@@ -31,7 +31,8 @@ type Job struct {
 	Rows    Table             // what is fitted
 	Probe   Table             // rows that are predicted; none where it has no rows
 	From    string            // Memory, File, Pipe or Parquet; "" is what the run likes best
-	// Interrupted asks for the job to be stopped whenever it has written a checkpoint, and to be gone on with from there.
+	// Interrupted asks for the job to be stopped whenever it has written a checkpoint, and to be gone on with from
+	// there.
 	Interrupted bool
 	// Later is the number of rows of Rows that an online learner first has alone: the others are learned by a learner
 	// that goes on from a checkpoint. 0 is all at once.
@@ -88,14 +89,16 @@ func (j Job) key() string {
 	return string(h.Sum(nil))
 }
 
-// Answer is every number that was given, by its place: "terms.linear.x.sd", "evidence", "row3.upper". Truths are 1 and 0.
+// Answer is every number that was given, by its place: "terms.linear.x.sd", "evidence", "row3.upper". Truths are 1 and
+// 0.
 type Answer map[string]float64
 
 // timings are places whose numbers are never the same twice.
 var timings = map[string]bool{"seconds": true}
 
-// JSON adds the numbers of a JSON text under a prefix, which is "" or ends in a dot. An object of a list is placed by its
-// name, where it has one, behind that of its block or group, an effect by its term, contrast and rows, and by its number otherwise.
+// JSON adds the numbers of a JSON text under a prefix, which is "" or ends in a dot. An object of a list is placed by
+// its name, where it has one, behind that of its block or group, an effect by its term, contrast and rows, and by its
+// number otherwise.
 func (a Answer) JSON(prefix string, text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -188,8 +191,8 @@ func (a Answer) put(place string, v float64) error {
 	return nil
 }
 
-// CSV adds the numbers of a table of predictions, row i of which answers row i of probe: "row3.mean". Empty cells are NaN, and
-// texts are left out.
+// CSV adds the numbers of a table of predictions, row i of which answers row i of probe: "row3.mean". Empty cells are
+// NaN, and texts are left out.
 func (a Answer) CSV(text string, probe Table) error {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	names := strings.Split(lines[0], ",")

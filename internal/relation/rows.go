@@ -86,7 +86,8 @@ func Roles() []Relation {
 						v -= (p-1)/2*math.Log(2*math.Pi*heldVariance) + math.Log(p)/2
 					}
 				}
-				return v, place != "rows" && !strings.HasPrefix(place, "target.") // which is what a row is compared with, of any precision
+				// which is what a row is compared with, of any precision
+				return v, place != "rows" && !strings.HasPrefix(place, "target.")
 			},
 		},
 		{

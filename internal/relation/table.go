@@ -131,7 +131,8 @@ func (t Table) write(w io.Writer, path string) error {
 	return out.Close()
 }
 
-// Write writes the table to a file of a folder, as Parquet where from says so and as CSV otherwise, and returns its path.
+// Write writes the table to a file of a folder, as Parquet where from says so and as CSV otherwise, and returns its
+// path.
 func (t Table) Write(folder, name, from string) (path string, err error) {
 	path = filepath.Join(folder, name+".csv")
 	if from == Parquet {

@@ -14,7 +14,8 @@ func Units() []Relation {
 		{
 			Name: "unit of the target", About: "of an additive target, or one above 0 with a logarithmic link, in a unit a million times as small, every number in units of it changes by a power of the factor, evidences by its logarithm a row, and nothing else",
 			Change: func(j Job) (Job, bool) {
-				if before, stated, found := strings.Cut(j.Options.Engine, "lambda="); found { // in units of an additive target
+				// in units of an additive target
+				if before, stated, found := strings.Cut(j.Options.Engine, "lambda="); found {
 					var lambda float64
 					if _, err := fmt.Sscanf(stated, "%g)", &lambda); err != nil {
 						panic(err)
@@ -34,7 +35,8 @@ func Units() []Relation {
 					return v + math.Log(unit), true
 				case additive(j) || strings.HasPrefix(place, "target.") || row(place) >= 0 && !strings.HasPrefix(last, "f_"):
 					return v * math.Pow(unit, power(place)), true
-				case last == "f_mean" || strings.HasPrefix(place, "terms.(intercept)") && last != "sd": // weights are of the logarithm
+				case last == "f_mean" || strings.HasPrefix(place, "terms.(intercept)") && last != "sd":
+					// Weights are of the logarithm.
 					return v + math.Log(unit), true
 				}
 				return v, true
@@ -117,8 +119,8 @@ func free(j Job) bool {
 // positive says that the target is above 0, and its logarithm linear.
 func positive(j Job) bool { return strings.HasPrefix(j.Options.Family, "gamma") }
 
-// scaled says that columns are brought to units of their own before weights have a prior, or that there is one alone, whose size
-// the prior follows.
+// scaled says that columns are brought to units of their own before weights have a prior, or that there is one alone,
+// whose size the prior follows.
 func scaled(j Job) bool {
 	return j.Command != "stream" && (!j.Options.Raw || strings.HasSuffix(j.Options.Formula, "~ x"))
 }

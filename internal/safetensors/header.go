@@ -179,8 +179,8 @@ func (h *header) encode() ([]byte, error) {
 	return out, nil
 }
 
-// sort puts tensors in the order of their names. Package sort has its code once for all types, package slices once for each: every
-// program that scores holds this.
+// sort puts tensors in the order of their names. Package sort has its code once for all types, package slices once for
+// each: every program that scores holds this.
 func (h *header) sort() {
 	sort.Slice(h.tensors, func(i, j int) bool { return h.tensors[i].Name < h.tensors[j].Name })
 }

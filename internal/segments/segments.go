@@ -1,5 +1,5 @@
-// Package segments adds up what the rows of a table come to as binary trees, over the segments of a file and over the files of
-// the table, so that the sum of all rows does not depend on who counted which files.
+// Package segments adds up what the rows of a table come to as binary trees, over the segments of a file and over the
+// files of the table, so that the sum of all rows does not depend on who counted which files.
 package segments
 
 import (
@@ -9,12 +9,13 @@ import (
 
 // Sum is what consecutive rows add up to.
 type Sum[T any] interface {
-	// Plus returns the sum with that of the rows behind, and changes neither. One without rows changes no bit of the other.
+	// Plus returns the sum with that of the rows behind, and changes neither. One without rows changes no bit of the
+	// other.
 	Plus(later T) T
 }
 
-// Node is the sum over 2^Height positions from Position on, which is a multiple of 2^Height. A position is a file of a table, or a
-// segment of a file.
+// Node is the sum over 2^Height positions from Position on, which is a multiple of 2^Height. A position is a file of a
+// table, or a segment of a file.
 type Node[T Sum[T]] struct {
 	Position int `json:"position"`
 	Height   int `json:"height,omitempty"`

@@ -5,9 +5,10 @@ import (
 	"math"
 )
 
-// Correlations of k columns are coordinates too: the inverse hyperbolic tangents of the partial correlations of column r and column c < r given
-// the columns before c (Joe 2006; Lewandowski, Kurowicka & Joe 2009), which are any numbers. As a value a coordinate z is the odds e^{2z} = (1+ρ)/(1−ρ), so
-// that z is half its logarithm, as that of a variance is. They stand by the rows of the lower triangle.
+// Correlations of k columns are coordinates too: the inverse hyperbolic tangents of the partial correlations of column
+// r and column c < r given the columns before c (Joe 2006; Lewandowski, Kurowicka & Joe 2009), which are any numbers.
+// As a value a coordinate z is the odds e^{2z} = (1+ρ)/(1−ρ), so that z is half its logarithm, as that of a variance
+// is. They stand by the rows of the lower triangle.
 
 // Pairs is the number of correlations of k columns.
 func Pairs(k int) int { return k * (k - 1) / 2 }
@@ -48,8 +49,8 @@ func CorrelationSlope(slope, l []float64, k, r, c int, odds []float64) {
 	}
 }
 
-// Odds returns those of the partial correlations that correlations stand for, by the rows of the lower triangle. It refuses what are no correlations
-// of k columns.
+// Odds returns those of the partial correlations that correlations stand for, by the rows of the lower triangle. It
+// refuses what are no correlations of k columns.
 func Odds(k int, correlations []float64) ([]float64, error) {
 	l, odds := make([]float64, k*k), make([]float64, 0, Pairs(k))
 	l[0] = 1

@@ -180,8 +180,8 @@ func BenchmarkLogNormalCDFDerivatives(b *testing.B) {
 	_ = sum
 }
 
-// TestQuantileSkewness: of exponential quantiles (a+b−2m)/(b−a) is (ln 20 + ln(20/19) − 2 ln 2)/(ln 20 − ln(20/19)); turned
-// round it changes its sign, and an outlier does not move it.
+// TestQuantileSkewness: of exponential quantiles (a+b−2m)/(b−a) is (ln 20 + ln(20/19) − 2 ln 2)/(ln 20 − ln(20/19));
+// turned round it changes its sign, and an outlier does not move it.
 func TestQuantileSkewness(t *testing.T) {
 	const n = 20001
 	values := make([]float64, n)
@@ -189,7 +189,8 @@ func TestQuantileSkewness(t *testing.T) {
 		values[i] = -math.Log(1 - (float64(i)+.5)/n)
 	}
 	want := (math.Log(20) + math.Log(20.0/19) - 2*math.Ln2) / (math.Log(20) - math.Log(20.0/19))
-	if got := special.QuantileSkewness(values); math.Abs(got-want) > 1e-3 { // a step of the grid is 1e-3 at the upper quantile
+	// a step of the grid is 1e-3 at the upper quantile
+	if got := special.QuantileSkewness(values); math.Abs(got-want) > 1e-3 {
 		t.Errorf("%v, want %v", got, want)
 	}
 	values[0] = 1e9

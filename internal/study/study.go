@@ -1,6 +1,7 @@
 // Package study tells tests whether long studies are wanted: exhaustive sizes, every
-// hostile value, whole published sets. make study sets CREDENCE_STUDY and runs them; make night sets CREDENCE_NIGHT, too, for
-// what takes minutes. Simulations whose figures stand in docs/calibration.md take hours; make calibration sets CREDENCE_CALIBRATION.
+// hostile value, whole published sets. make study sets CREDENCE_STUDY and runs them; make night sets CREDENCE_NIGHT,
+// too, for what takes minutes. Simulations whose figures stand in docs/calibration.md take hours; make calibration sets
+// CREDENCE_CALIBRATION.
 package study
 
 import (

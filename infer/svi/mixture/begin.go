@@ -92,8 +92,8 @@ func (f *Fit) Initial(ctx context.Context) ([]float64, error) {
 // UᵀU is the curvature of the bound in m. In these variables all directions are alike, whatever the correlations of
 // the features, and the steps of an ascent are few. Nil is the means themselves.
 //
-// Of more weights those whose columns have most entries have variables together, and every other its mean: what takes many steps is
-// what many rows have in common, such as a column far from 0 beside the intercept.
+// Of more weights those whose columns have most entries have variables together, and every other its mean: what takes
+// many steps is what many rows have in common, such as a column far from 0 beside the intercept.
 type metric struct {
 	*Bound
 	heavy []int     // the weights that have variables together; nil means all
@@ -110,8 +110,8 @@ const (
 	mostHeavy = 256
 )
 
-// alike is how many weights have a metric in an ascent over rows: all, or where they are too many and the ascent is slow the
-// heaviest; 0 for none.
+// alike is how many weights have a metric in an ascent over rows: all, or where they are too many and the ascent is
+// slow the heaviest; 0 for none.
 func (q *Bound) alike(rows *problem.Rows, slow bool) int {
 	count := q.Dims
 	if count > mostMetric {
@@ -214,8 +214,8 @@ func (g *metric) part(dst, phi *credence.Design) *credence.Design {
 	return dst
 }
 
-// EachCurvature calls do for block after block with the curvature of every row under the first component, −2 ∂e/∂variance, 0
-// where it is negative. The point is that of the last Begin.
+// EachCurvature calls do for block after block with the curvature of every row under the first component, −2
+// ∂e/∂variance, 0 where it is negative. The point is that of the last Begin.
 func (q *Bound) EachCurvature(ctx context.Context, rows *problem.Rows, x []float64, do func(b *problem.Block, beta []float64)) error {
 	m, _ := q.Component(x, 0)
 	t := &q.terms

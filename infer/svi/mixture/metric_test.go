@@ -115,8 +115,8 @@ func testMetric(t *testing.T, q *Bound, x []float64, count int) {
 	}
 }
 
-// TestHeavy: columns that many rows have in common, and that are far from 0, are taken together where weights are too many for all
-// to be, once an ascent is slow; the columns of most entries are those.
+// TestHeavy: columns that many rows have in common, and that are far from 0, are taken together where weights are too
+// many for all to be, once an ascent is slow; the columns of most entries are those.
 func TestHeavy(t *testing.T) {
 	ctx := context.Background()
 	const n, levels, far = 4000, 1100, 2

@@ -1,6 +1,6 @@
 // Package mixture is variational inference with q(w) = (1/K) Σ_k N(m_k, diag Ψ_k), the form of the
-// revrand report (section 1.3, eqs. 21–27), by quasi-Newton steps on all rows. Up to mostMetric weights, on rows enough,
-// they are taken in variables in which correlated features are alike.
+// revrand report (section 1.3, eqs. 21–27), by quasi-Newton steps on all rows. Up to mostMetric weights, on rows
+// enough, they are taken in variables in which correlated features are alike.
 //
 // Cost: K times the entries of all rows a step. Memory: O(Kd), with such variables d² more, and a block of rows.
 //
@@ -37,8 +37,8 @@ import (
 	"github.com/credence-ml/credence/internal/lbfgs"
 )
 
-// Beyond is a bound that is no number where a fit starts, in general since variances of f are beyond what expectations can
-// be taken at.
+// Beyond is a bound that is no number where a fit starts, in general since variances of f are beyond what expectations
+// can be taken at.
 type Beyond float64
 
 // Error says what to do about it.

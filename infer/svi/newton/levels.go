@@ -11,9 +11,10 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// levels is V where weights go by the levels of keys: the numbers of an arrow, see package arrow. Columns that vary together by level have weights w = Xu, of which the
-// standard ones u have a diagonal prior: the posterior is found in terms of u, and told in terms of w. See [base.Mixer]. The methods of a nil levels
-// are those of dense matrices, of which all weights are standard.
+// levels is V where weights go by the levels of keys: the numbers of an arrow, see package arrow. Columns that vary
+// together by level have weights w = Xu, of which the standard ones u have a diagonal prior: the posterior is found in
+// terms of u, and told in terms of w. See [base.Mixer]. The methods of a nil levels are those of dense matrices, of
+// which all weights are standard.
 type levels struct {
 	n       *Newton
 	solver  *gauss.ArrowSolver
@@ -27,8 +28,8 @@ type levels struct {
 	weights []float64
 }
 
-// inner is what a point has of standard weights, where columns vary together: the diagonal of their covariance, and over the levels of every term the sums of
-// that of T⁻¹w.
+// inner is what a point has of standard weights, where columns vary together: the diagonal of their covariance, and
+// over the levels of every term the sums of that of T⁻¹w.
 type inner struct {
 	psi  []float64
 	sums [][]float64
@@ -41,7 +42,8 @@ func newLevels(n *Newton) *levels {
 	}
 }
 
-// mixed returns the sites that standard weights have, with the prior deviations of which n.deviation has the squares' roots.
+// mixed returns the sites that standard weights have, with the prior deviations of which n.deviation has the squares'
+// roots.
 func (l *levels) mixed(sites, prior []float64) []float64 {
 	if l == nil || l.placed == nil {
 		return sites
@@ -178,8 +180,8 @@ func (n *Newton) diagonal(psi []float64) (in inner) {
 	return in
 }
 
-// slopes returns the slopes of the bound in the logarithms of all prior variances and odds; those of columns that vary together with what the mode of an
-// expansion adds that moves along moved, nil for none.
+// slopes returns the slopes of the bound in the logarithms of all prior variances and odds; those of columns that vary
+// together with what the mode of an expansion adds that moves along moved, nil for none.
 func (n *Newton) slopes(p *Point, moved []float64) []float64 {
 	list := make([]float64, len(p.Prior))
 	for k := range n.Groups {

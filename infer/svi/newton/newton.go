@@ -271,9 +271,9 @@ func (n *Newton) joint(p *Point, s *Statistics) float64 {
 }
 
 // separableGain is what an iteration must gain, in nats, for a fit without priors of its
-// hyper-parameters to go on once its classes are separated. Then the likelihood is all but constant in the scale of the weights, and the learned
-// prior variance creeps upwards for hundreds of iterations, through values that the data do not
-// tell apart.
+// hyper-parameters to go on once its classes are separated. Then the likelihood is all but constant in the scale of the
+// weights, and the learned prior variance creeps upwards for hundreds of iterations, through values that the data do
+// not tell apart.
 const separableGain = 0.05
 
 // lastDigits is the gain, as a share of the bound, that is a matter of rounding.

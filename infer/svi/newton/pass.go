@@ -31,8 +31,8 @@ type worker struct {
 // of the sums does not depend on how many do.
 const mostParts = 8
 
-// manyWeights is the number of weights from which on threads share every block instead: one is work enough for several, and
-// sums apart would take too much memory.
+// manyWeights is the number of weights from which on threads share every block instead: one is work enough for several,
+// and sums apart would take too much memory.
 const manyWeights = 512
 
 // passBlocks is pass in the order of the columns.
@@ -105,8 +105,8 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m [
 	return nil
 }
 
-// plan chooses by the first block how a pass takes the rows: as they are, with V for the variances of those that have few
-// entries, or with all columns dense.
+// plan chooses by the first block how a pass takes the rows: as they are, with V for the variances of those that have
+// few entries, or with all columns dense.
 func (n *Newton) plan(b *problem.Block, factor gauss.Spread) {
 	if n.levels != nil {
 		return
@@ -125,7 +125,8 @@ func (n *Newton) plan(b *problem.Block, factor gauss.Spread) {
 	}
 }
 
-// addBlock adds the statistics of the rows of a block, of which the first is row first. It reports whether q is within reach.
+// addBlock adds the statistics of the rows of a block, of which the first is row first. It reports whether q is within
+// reach.
 func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int, m []float64, factor gauss.Spread, f *problem.Family) bool {
 	ws, terms, d, p := w.Workspace, &w.terms, n.Dims, f.Count()
 	b = n.latent(w, b, m, factor, p)

@@ -49,8 +49,8 @@ func (n *Newton) GoOn(at, from *Point, times float64) {
 	kernel.Scale(times, at.Sites)
 }
 
-// Sampled makes a point where a climb on some rows ended one to begin from on times as many: with as many times their sites, or
-// without sites where those rows have told little of a weight, whose variance would be far too wide for all.
+// Sampled makes a point where a climb on some rows ended one to begin from on times as many: with as many times their
+// sites, or without sites where those rows have told little of a weight, whose variance would be far too wide for all.
 func (n *Newton) Sampled(at *Point, times float64) {
 	for k, g := range n.Groups {
 		for j := g.First; j < g.End(); j += g.Step() {
@@ -63,8 +63,8 @@ func (n *Newton) Sampled(at *Point, times float64) {
 	kernel.Scale(times, at.Sites)
 }
 
-// factorise makes n.factor the F of V = (Λ⁻¹ + H)⁻¹ = FFᵀ, see [gauss.Factor]. It reports whether the matrix is positive
-// definite, and log|I + ΛH|.
+// factorise makes n.factor the F of V = (Λ⁻¹ + H)⁻¹ = FFᵀ, see [gauss.Factor]. It reports whether the matrix is
+// positive definite, and log|I + ΛH|.
 func (n *Newton) factorise(sites, prior []float64) (logDet float64, ok bool) {
 	base.Spread(n.deviation, n.Groups, func(k int) float64 { return math.Sqrt(prior[k]) })
 	if n.system.Set(n.levels.mixed(sites, prior), 1, n.deviation) != nil {

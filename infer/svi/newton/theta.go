@@ -8,8 +8,8 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// θ holds the hyper-parameters of a point: log τ of every learned group, half the logarithms of learned odds, the free parameters of the
-// likelihood, and log α where there is one.
+// θ holds the hyper-parameters of a point: log τ of every learned group, half the logarithms of learned odds, the free
+// parameters of the likelihood, and log α where there is one.
 
 // density is the log density of the hyper-parameters of a point under their priors, 0 where they stay.
 func (n *Newton) density(p *Point) float64 {
@@ -51,15 +51,15 @@ type Given struct {
 	Shift      []float64 // b, d: with the sites the normal likelihood that stands for the rows
 	LogDensity float64   // bound and log prior of θ
 	Gradient   []float64 // of LogDensity, where it was wanted
-	// Missed is how far from the posterior the climb began: the greater of the distance of the means, in standard deviations, and the
-	// greatest |Δ log diag V|.
+	// Missed is how far from the posterior the climb began: the greater of the distance of the means, in standard
+	// deviations, and the greatest |Δ log diag V|.
 	Missed float64
 }
 
 // At climbs at θ, which stays, from the posterior there under a normal likelihood with the sites of a point
-// and b = shift; the factor is then that of the posterior at θ. Without shift it goes on from the point, at which the last climb ended.
-// The bound is at its maximum in q, so that its gradient in θ, if it is wanted, is that at fixed q. The evidence
-// of an expansion is not: with the mode moves the curvature there.
+// and b = shift; the factor is then that of the posterior at θ. Without shift it goes on from the point, at which the
+// last climb ended. The bound is at its maximum in q, so that its gradient in θ, if it is wanted, is that at fixed q.
+// The evidence of an expansion is not: with the mode moves the curvature there.
 func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, from *Point, shift []float64, s *Statistics, task Task, gradient bool) (*Given, error) {
 	at := from.Clone()
 	n.MoveTo(at, theta)
@@ -79,9 +79,9 @@ func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, fr
 	return g, nil
 }
 
-// Beside returns the posterior at θ under a normal likelihood with the sites of a point and b = shift, and its gradient, without a
-// look at the rows. Its bound is that of the mode and what the normal likelihood there says of the way to θ: it is off
-// by the third order of the way. ok is false where the precision is not positive definite.
+// Beside returns the posterior at θ under a normal likelihood with the sites of a point and b = shift, and its
+// gradient, without a look at the rows. Its bound is that of the mode and what the normal likelihood there says of the
+// way to θ: it is off by the third order of the way. ok is false where the precision is not positive definite.
 func (n *Newton) Beside(theta []float64, mode *Given, from *Point, shift []float64) (g *Given, ok bool) {
 	at := mode.Clone()
 	here, ok := n.Normal(at, mode.Shift)
@@ -109,8 +109,8 @@ func (n *Newton) Square(at *Point, delta []float64) float64 {
 	return kernel.Dot(n.Shift(of), delta)
 }
 
-// given returns the posterior at θ, with the gradient if it is wanted: of the parameters of the likelihood and of an expansion from
-// the statistics there.
+// given returns the posterior at θ, with the gradient if it is wanted: of the parameters of the likelihood and of an
+// expansion from the statistics there.
 func (n *Newton) given(at *Point, theta, shift []float64, s *Statistics, gradient bool) *Given {
 	g := &Given{Point: at, Shift: shift}
 	common := 0.0 // log α, where there is one

@@ -30,7 +30,8 @@ type Family struct {
 }
 
 const (
-	// parameterLimit bounds logarithms of positive parameters: e^±46 is 1e±20. What has the unit of y goes further where y is as large.
+	// parameterLimit bounds logarithms of positive parameters: e^±46 is 1e±20. What has the unit of y goes further
+	// where y is as large.
 	parameterLimit = 46
 	// shapeLimit bounds the logarithms of those without units (sizes, shapes, degrees of freedom):
 	// beyond a million a family is its limit, Poisson or Gaussian, and the data cannot tell. Large
@@ -183,9 +184,9 @@ func (f *Family) PriorScales(s float64) (list []credence.Value) {
 	return list
 }
 
-// LogFactor is the derivative of the logarithm of learned parameter k in its free number, which is 1 unless it is a variance
-// or above more than 0; of a parameter that may be negative it is that of the parameter. Gradients of families are in the
-// logarithm.
+// LogFactor is the derivative of the logarithm of learned parameter k in its free number, which is 1 unless it is a
+// variance or above more than 0; of a parameter that may be negative it is that of the parameter. Gradients of families
+// are in the logarithm.
 func (f *Family) LogFactor(k int) float64 {
 	i := f.learned[k]
 	if free := f.free[i]; free.From == 0 { // the value may be 0, as a cutpoint
@@ -196,9 +197,9 @@ func (f *Family) LogFactor(k int) float64 {
 
 // LogPrior is the log density of free parameters under their priors, s being the scale of the family,
 // and adds its slope and second derivatives to slope and bend, P and P×P, unless they are nil:
-// half-Cauchy for what has the unit of y, at the mean precision of the rows, log-normal for a size or a shape, half-Cauchy(¼) for
-// one over degrees of freedom, and equal probabilities of all sets of grade probabilities, where f is the mean offset of the rows, for cutpoints. Other
-// parameters have none.
+// half-Cauchy for what has the unit of y, at the mean precision of the rows, log-normal for a size or a shape,
+// half-Cauchy(¼) for one over degrees of freedom, and equal probabilities of all sets of grade probabilities, where f
+// is the mean offset of the rows, for cutpoints. Other parameters have none.
 func (f *Family) LogPrior(free []float64, s float64, slope, bend []float64) float64 {
 	p := len(f.learned)
 	if _, kind := likelihood.Describe(f.Likelihood); kind == likelihood.Grades && p > 0 {

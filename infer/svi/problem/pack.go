@@ -45,8 +45,8 @@ func NearlyDense(phi *credence.Design) bool {
 // Packed returns the packed rows, nil where there are none.
 func (t *Rows) Packed() *Packed { return t.packed }
 
-// Pack packs rows that are in memory with features that stay, of an intercept at most and sparse columns, whose order is then
-// another. Rows that are nearly dense stay: equal ones are one before there are features, see base.Merge.
+// Pack packs rows that are in memory with features that stay, of an intercept at most and sparse columns, whose order
+// is then another. Rows that are nearly dense stay: equal ones are one before there are features, see base.Merge.
 func (t *Rows) Pack() {
 	if t.Count() < fewestPacked || t.retain || t.moving || len(t.kept) == 0 {
 		return

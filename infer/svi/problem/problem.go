@@ -39,12 +39,14 @@ type Problem struct {
 	Hyper      hyper.Treatment
 	Pattern    *arrow.Pattern  // that the rows have, where weights of levels are eliminated; nil for dense matrices
 	Together   []base.Together // columns that vary together by level, with a Pattern alone
-	Odds       []float64       // of their partial correlations, at first; they stand behind the prior variances of groups
-	Intercept  *Intercept      // set by Start; nil without one
-	Priors     *Priors         // set by Start; nil for maximum likelihood
-	References []Reference     // of each group, set by Start
+	// of their partial correlations, at first; they stand behind the prior variances of groups
+	Odds       []float64
+	Intercept  *Intercept  // set by Start; nil without one
+	Priors     *Priors     // set by Start; nil for maximum likelihood
+	References []Reference // of each group, set by Start
 	all        *Rows
-	began      []float64 // mean squares of the columns at the values that hyper-parameters of features start from; nil where none moves
+	// mean squares of the columns at the values that hyper-parameters of features start from; nil where none moves
+	began []float64
 }
 
 // Measure looks at the rows for the sizes that columns begin with, where they move with what is learned.
@@ -137,8 +139,8 @@ func Grow(x []float64, n int) []float64 {
 	return x[:n]
 }
 
-// Intercept is where the intercept stands, b̃ = b0 + x̄ᵀw ~ N(Mean, Variance). In the centred coordinates (b̃ − Mean, w) the
-// prior is diagonal.
+// Intercept is where the intercept stands, b̃ = b0 + x̄ᵀw ~ N(Mean, Variance). In the centred coordinates (b̃ − Mean,
+// w) the prior is diagonal.
 type Intercept base.Intercept
 
 // Centre stores the centred coordinates of weights in dst, which may be w. p may be nil.

@@ -97,8 +97,8 @@ func (t *Rows) Block(ctx context.Context, k int) (*Block, error) {
 	return t.Read(ctx, k, &t.room)
 }
 
-// Read returns block k, which is valid until the next one is read into the same room. Once one block has been read, several
-// threads may read different ones, each into its own room.
+// Read returns block k, which is valid until the next one is read into the same room. Once one block has been read,
+// several threads may read different ones, each into its own room.
 func (t *Rows) Read(ctx context.Context, k int, room *Room) (*Block, error) {
 	if t.of != nil {
 		b, err := t.of.Read(ctx, k, room)

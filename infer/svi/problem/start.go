@@ -153,7 +153,8 @@ func (s *sample) add(b *Block) {
 	}
 }
 
-// meanOffset is the mean of the offsets, told from the first of them, so that it is that of every row where they are equal.
+// meanOffset is the mean of the offsets, told from the first of them, so that it is that of every row where they are
+// equal.
 func (s *sample) meanOffset() float64 {
 	sum, total := 0.0, 0.0
 	for i, w := range s.weight {

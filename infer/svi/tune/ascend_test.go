@@ -59,9 +59,9 @@ func TestGradients(t *testing.T) {
 	conform.Gradient(t, x, append([]float64{}, gradient...), evaluate)
 }
 
-// TestSumsOfFixedColumns: of Hilbert-space and periodic terms beside plain columns, with and without an intercept that stands at the
-// means of the columns, sums that are formed once have the evidence and the slopes of passes over the rows, at other lengthscales than
-// those at which they were formed. Random features have none.
+// TestSumsOfFixedColumns: of Hilbert-space and periodic terms beside plain columns, with and without an intercept that
+// stands at the means of the columns, sums that are formed once have the evidence and the slopes of passes over the
+// rows, at other lengthscales than those at which they were formed. Random features have none.
 func TestSumsOfFixedColumns(t *testing.T) {
 	data := conform.Regression(likelihood.Poisson{}, 30, 3, 4)
 	in := feature.Inputs{Dense: []feature.Input{

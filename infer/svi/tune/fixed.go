@@ -9,8 +9,9 @@ import (
 	"github.com/credence-ml/credence/internal/gauss"
 )
 
-// fixed are sums over the normal rows of columns that no hyper-parameter changes: where hyper-parameters move prior deviations D alone
-// (credence.Proportioned), those of other values are D S D and D p, and an ascent reads the rows once.
+// fixed are sums over the normal rows of columns that no hyper-parameter changes: where hyper-parameters move prior
+// deviations D alone (credence.Proportioned), those of other values are D S D and D p, and an ascent reads the rows
+// once.
 type fixed struct {
 	columns           credence.Proportioned
 	sites, product    []float64 // S = Σ β φφᵀ, its upper triangle, and p = Σ b φ
@@ -63,8 +64,8 @@ func (f *fixed) at(values, sites, product []float64) {
 	}
 }
 
-// slope stores ∂log Z/∂log θ = Σ_j (p_j m_j − Σ_k S_jk (m_j m_k + C_jk)) ∂log D_j/∂log θ for every hyper-parameter, at the values of the
-// last call of at.
+// slope stores ∂log Z/∂log θ = Σ_j (p_j m_j − Σ_k S_jk (m_j m_k + C_jk)) ∂log D_j/∂log θ for every hyper-parameter, at
+// the values of the last call of at.
 func (f *fixed) slope(slopes, mean, covariance []float64) {
 	d := len(mean)
 	byWeight := make([]float64, d)
@@ -82,7 +83,8 @@ func (f *fixed) slope(slopes, mean, covariance []float64) {
 	}
 }
 
-// normal is log Z of sums that at and t.h hold, which it centres; the mean of the weights and their covariance are stored in mean and t.covary.
+// normal is log Z of sums that at and t.h hold, which it centres; the mean of the weights and their covariance are
+// stored in mean and t.covary.
 func (t *tuner) normal(at *newton.Point, mean []float64) (float64, bool) {
 	d := t.Dims
 	if in := t.Intercept; in != nil {

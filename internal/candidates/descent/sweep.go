@@ -136,8 +136,8 @@ func (s *state) sweep(columns []int, lambda float64) (moved float64) {
 	return moved
 }
 
-// rounding is the share of the threshold up to which a weight beyond it is an error of sums: of two columns that say the same, the
-// one that comes second stands at the threshold.
+// rounding is the share of the threshold up to which a weight beyond it is an error of sums: of two columns that say
+// the same, the one that comes second stands at the threshold.
 const rounding = 1e-12
 
 // soft takes the threshold off the absolute value, down to 0.

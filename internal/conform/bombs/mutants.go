@@ -14,8 +14,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Written returns the test files of parquet-go of at most so many bytes, by their names: what Impala, Spark, Hive, Arrow, Rust, AWS
-// and parquet-go itself wrote.
+// Written returns the test files of parquet-go of at most so many bytes, by their names: what Impala, Spark, Hive,
+// Arrow, Rust, AWS and parquet-go itself wrote.
 func Written(most int) map[string][]byte {
 	files := map[string][]byte{}
 	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/parquet-go/parquet-go").Output()

@@ -1,5 +1,5 @@
-// Package published finds published data sets for tests: files NAME/FILE below ../shared/data beside the module. Without
-// them tests are skipped, and make test counts these.
+// Package published finds published data sets for tests: files NAME/FILE below ../shared/data beside the module.
+// Without them tests are skipped, and make test counts these.
 package published
 
 import (

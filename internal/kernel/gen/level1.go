@@ -76,8 +76,8 @@ func (v isa) rowSums() {
 	done()
 }
 
-// gather adds multiples of rows that stand anywhere to as many values as fit in few registers, in the order of the rows:
-// the bits are those of as many calls of axpy.
+// gather adds multiples of rows that stand anywhere to as many values as fit in few registers, in the order of the
+// rows: the bits are those of as many calls of axpy.
 func (v isa) gather() {
 	v.text("gather", "func(n int, alpha *float64, index *int32, x *float64, ld int, y *float64)",
 		"adds the sum of alpha[k], or 1 for a nil alpha, times row index[k] of x, ld values apart, of n rows to 16 values of y.")
@@ -371,7 +371,8 @@ func (v isa) axpy(name string, rows int) {
 	done()
 }
 
-// butterfly multiplies rows of n values, ld apart, by the Hadamard matrix of their number, in the order of additions of one step after the other.
+// butterfly multiplies rows of n values, ld apart, by the Hadamard matrix of their number, in the order of additions of
+// one step after the other.
 func (v isa) butterfly(name string, rows int) {
 	v.text(name, "func(n int, x *float64, ld int)", "multiplies rows of n values, ld values apart, by the Hadamard matrix of their number.")
 	n := Load(Param("n"), GP64())
