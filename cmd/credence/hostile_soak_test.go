@@ -29,7 +29,7 @@ type soak struct {
 	tally         map[string][3]int
 	slowest       time.Duration
 	slowestIs     string
-	broken, stops int
+	stops         int
 }
 
 func (s *soak) of(list ...string) string { return list[s.rng.IntN(len(list))] }
