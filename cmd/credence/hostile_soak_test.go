@@ -22,14 +22,14 @@ import (
 // soak is a run of commands that are drawn at random, on files and models of its own.
 type soak struct {
 	*testing.T
-	rng           *rand.Rand
-	folder        string
-	tables        []string // files
-	models        []string // the last ones that were fitted
-	tally         map[string][3]int
-	slowest       time.Duration
-	slowestIs     string
-	stops         int
+	rng       *rand.Rand
+	folder    string
+	tables    []string // files
+	models    []string // the last ones that were fitted
+	tally     map[string][3]int
+	slowest   time.Duration
+	slowestIs string
+	stops     int
 }
 
 func (s *soak) of(list ...string) string { return list[s.rng.IntN(len(list))] }
