@@ -92,6 +92,8 @@ type ClassificationResult struct {
 	Brier       Score `json:"brier,omitzero"`        // mean squared error of the probability
 	ECE         Score `json:"ece,omitzero"`          // calibration error, over 20 bins of equal count
 	ClippedRows int64 `json:"clipped_rows,omitzero"` // rows whose loss the clipping made smaller
+	// Share is the weight of the rows of class 1 over that of all, of Classification alone.
+	Share float64 `json:"-"`
 }
 
 // Classification measures predicted probabilities of two classes, exactly. It
@@ -138,6 +140,16 @@ func (c *Classification) Result() (ClassificationResult, error) {
 		return ClassificationResult{}, err
 	}
 	result.AUCError = Score(math.NaN()) // ties are ties: there is no error
+	var weights [2]float64
+	for y := range c.byClass {
+		if weights[y] = float64(len(c.byClass[y].probabilities)); c.weighted {
+			weights[y] = 0
+			for _, w := range c.byClass[y].weights {
+				weights[y] += w
+			}
+		}
+	}
+	result.Share = weights[1] / (weights[0] + weights[1])
 	return result, nil
 }
 

@@ -282,3 +282,16 @@ func BenchmarkProgressiveResult(b *testing.B) {
 		s.Result()
 	}
 }
+
+// TestShare: the share of class 1 counts rows by their weights.
+func TestShare(t *testing.T) {
+	for want, rows := range map[float64][]classRow{
+		0.25: {{0, 0.1, 1}, {1, 0.9, 1}, {0, 0.3, 1}, {0, 0.3, 1}},
+		0.75: {{0, 0.1, 1}, {1, 0.9, 3}, {1, 0.9, 0}},
+		0:    {{0, 0.1, 2}},
+	} {
+		if got := must[ClassificationResult](t)(classify(rows).Result()).Share; got != want {
+			t.Errorf("the share is %g, want %g", got, want)
+		}
+	}
+}

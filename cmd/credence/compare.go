@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -131,6 +132,7 @@ func (p *program) printComparison(c *score.Comparison, errors string) {
 			}
 			if len(models) > 0 {
 				p.printCompared(models, mixed)
+				p.printBest(models)
 			}
 		}
 		for _, m := range c.Models {
@@ -143,6 +145,35 @@ func (p *program) printComparison(c *score.Comparison, errors string) {
 	for _, warning := range c.Warnings {
 		p.warn("%s", warning)
 	}
+}
+
+// printBest says which model of a table predicts best, and whether chance may give what it gains: on the first or,
+// where it is that, on the next best. Two standard errors are the bar that people know.
+func (p *program) printBest(models []score.Compared) {
+	next := 0
+	for k, m := range models[1:] {
+		if !m.Gain.Defined() || !(m.GainError > 0) {
+			return
+		}
+		if next == 0 || m.Gain > models[next].Gain {
+			next = k + 1
+		}
+	}
+	if next == 0 {
+		return
+	}
+	best, other, m := next, 0, models[next]
+	if m.Gain < 0 {
+		best, other = 0, next
+	}
+	name := func(k int) string {
+		return printable(strings.TrimSuffix(filepath.Base(models[k].Model), ".safetensors"))
+	}
+	errors, verdict := math.Abs(float64(m.Gain/m.GainError)), "more than chance gives"
+	if errors < 2 {
+		verdict = "which chance may give: neither is known to be better"
+	}
+	p.say("best      %s gains %.4f on %s, %.1f standard errors, %s; lower nlpd and rmse are better", name(best), math.Abs(float64(m.Gain)), name(other), errors, verdict)
 }
 
 // printCompared writes a table of models, with the score that ranks those of all tables where there are several.

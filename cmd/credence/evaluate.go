@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/metric"
@@ -55,6 +56,9 @@ calibration_slope  of the targets over the predicted means, of classes on the lo
 times, and scores each row by the fit that has not seen it; --split 0.2 does so once, for
 a fifth of the rows. --group id keeps the rows of an id together, --time date predicts
 rows from those before them alone. nlpd then has a standard error, over rows or groups.
+
+baseline    what a prediction that uses no columns comes to on these rows: the mean of their
+            targets, or the share of each class, for every row.
 
 Two classes add accuracy, log_loss, auc, brier and ece, the calibration error over 20
 bins of equal count; counts add the total deviance. Signs that the model does not fit
@@ -104,6 +108,7 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 		return nil, err
 	}
 	p.placed = file.Placed
+	p.predicted = targetText(file.Scorer().Fitted())
 	p.tellCounts(file)
 	p.tellCalibrated(file.Scorer())
 	if text := file.Scorer().Momentless(); text != "" {
@@ -141,6 +146,7 @@ func (p *program) evaluateRefits(ctx context.Context, model string, paths []stri
 	if p.json {
 		return p.emit(refitted{result, spread, again.folds})
 	}
+	p.predicted = targetText(fitted)
 	fits, over := again.of()
 	p.say("refits    %s", fits)
 	p.say("left out  nlpd %s ± %s over %s", shown("%.5g", nlpd), shown("%.2g", spread), over)
@@ -172,6 +178,7 @@ func (p *program) printScores(e *metric.Evaluation) {
 		score("brier", c.Brier)
 		score("ece", c.ECE)
 		score("calibration_slope", e.Slope)
+		p.printBaseline(e)
 		return
 	}
 	r := e.RegressionResult
@@ -200,6 +207,7 @@ func (p *program) printScores(e *metric.Evaluation) {
 	if e.DevianceResult != nil {
 		score("deviance", e.DevianceResult.Deviance)
 	}
+	p.printBaseline(e)
 	if len(e.Held) > 0 {
 		p.printCalibration(e)
 		return
@@ -210,6 +218,56 @@ func (p *program) printScores(e *metric.Evaluation) {
 			p.say("coverage of %3.0f%% intervals  %5.1f%%   mean width %s", 100*level, 100*covered, significant(e.Width[key]))
 		}
 	}
+	if _, verdict, within := heldByChance(e); len(within) > 0 {
+		p.say("          these shares are %s chance (± %s for %d independent rows)", verdict, strings.Join(within, ", "), e.Rows)
+	}
+}
+
+// printBaseline says how good a prediction without columns is on the rows.
+func (p *program) printBaseline(e *metric.Evaluation) {
+	if c := e.ClassificationResult; c != nil {
+		if s := c.Share; s > 0 && s < 1 {
+			p.say("baseline  the share of each class for every row: accuracy %s, log_loss %s, auc 0.5, brier %s",
+				significant(max(s, 1-s)), significant(-s*math.Log(s)-(1-s)*math.Log1p(-s)), significant(s*(1-s)))
+		}
+		return
+	}
+	r := e.RegressionResult
+	if !r.RMSE.Defined() || !r.SMSE.Defined() || !(r.SMSE > 0) {
+		return
+	}
+	verdict := ""
+	if r.SMSE >= 1 {
+		verdict = "; the model is no better"
+	}
+	p.say("baseline  the mean of these targets for every row: rmse %s, in units of %s%s", significant(float64(r.RMSE)/math.Sqrt(float64(r.SMSE))), p.predicted, verdict)
+}
+
+// targetText is the target as the formula has it, such as log(price).
+func targetText(fitted *credence.Fitted) string {
+	text, _, found := strings.Cut(fitted.Recipe.Formula, "~")
+	if text = strings.TrimSpace(text); !found || text == "" {
+		return "the target"
+	}
+	return nameText(text)
+}
+
+// heldByChance says how far chance takes the shares that the intervals of a right model hold, in percent, of the
+// levels that there are, and whether the model's are "within" or "beyond" that.
+func heldByChance(e *metric.Evaluation) (levels []float64, verdict string, within []string) {
+	verdict = "within"
+	for _, level := range metric.Levels() {
+		covered, ok := e.Coverage[fmt.Sprintf("%g", level)]
+		if !ok {
+			continue
+		}
+		reach := chance * math.Sqrt(level*(1-level)/float64(e.Rows))
+		levels, within = append(levels, level), append(within, fmt.Sprintf("%.1f", 100*reach))
+		if math.Abs(covered-level) > reach {
+			verdict = "beyond"
+		}
+	}
+	return levels, verdict, within
 }
 
 // chance is how many standard errors the share of the targets that an interval holds is from what it claims by chance:
@@ -220,20 +278,12 @@ const chance = 2.5
 // whether chance explains the difference from what it claims. Intervals of whole values hold more than they claim
 // however right they are, so that their width is told where it is above 1 alone.
 func (p *program) printCalibration(e *metric.Evaluation) {
-	var claimed, held, within []string
-	verdict, wide := "within", ""
-	for _, level := range metric.Levels() {
+	var claimed, held []string
+	wide := ""
+	levels, verdict, within := heldByChance(e)
+	for _, level := range levels {
 		key := fmt.Sprintf("%g", level)
-		covered, ok := e.Coverage[key]
-		if !ok {
-			continue
-		}
-		claimed, held = append(claimed, fmt.Sprintf("%.0f", 100*level)), append(held, fmt.Sprintf("%.1f", 100*covered))
-		reach := chance * math.Sqrt(level*(1-level)/float64(e.Rows))
-		within = append(within, fmt.Sprintf("%.1f", 100*reach))
-		if math.Abs(covered-level) > reach {
-			verdict = "beyond"
-		}
+		claimed, held = append(claimed, fmt.Sprintf("%.0f", 100*level)), append(held, fmt.Sprintf("%.1f", 100*e.Coverage[key]))
 		if width := e.Width[key]; level == 0.9 && width >= 1 {
 			wide = fmt.Sprintf("; 90 %% intervals are %s wide on average", significant(width))
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/credence-ml/credence/calibration"
 	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 )
@@ -152,6 +153,13 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 		return p.emit(inspection{result, terms, fitted.Calibration, score.Blocks(fitted), smooths, groups})
 	}
 	p.say("model   %s", path)
+	if result.Formula != "" {
+		line := fmt.Sprintf("        %s   %s", nameText(result.Formula), result.Family)
+		if result.Prior != "" {
+			line += ", " + result.Prior + " prior"
+		}
+		p.say("%s", line)
+	}
 	if look := result.Report.Target; look != nil {
 		p.say("target  column %s, fitted as gaussian: %v", fitted.Frame.TargetName(), look)
 	}
@@ -171,7 +179,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if flags.output != "" {
 		p.say("%s written to %s", counted(len(terms), "weight"), flags.output)
 	} else {
-		p.printTerms(terms, all, told, &flags.TermOptions)
+		p.printTerms(terms, all, told, weightText(fitted), &flags.TermOptions)
 	}
 	p.printSmooths(smooths, flags.Exp)
 	if told {
@@ -182,12 +190,32 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	return nil
 }
 
+// weightText says what the weight of a column is, in the words of the target; "" where f is not said in such words.
+func weightText(fitted *credence.Fitted) string {
+	link, kind := likelihood.Describe(fitted.Members[0].Model.Likelihood)
+	const each = "a linear weight is what a unit of its column, or being in its level, adds to "
+	target := targetText(fitted)
+	switch {
+	case link == likelihood.Identity:
+		return each + "the mean of " + target
+	case link == likelihood.Log:
+		return each + "the log of the mean of " + target + ": --exp shows by what it multiplies the mean"
+	case link == likelihood.Logit && kind == likelihood.Classes:
+		of := "the positive class"
+		if scorer, err := score.New(fitted, score.Options{}); err == nil && positiveClass(scorer) != "" {
+			of = printable(positiveClass(scorer))
+		}
+		return each + "the log odds that " + target + " is " + of + ": --exp shows by what it multiplies the odds"
+	}
+	return ""
+}
+
 // ordered says in which order weights are, by each value of --sort.
 var ordered = map[score.Order]string{"": "the order of the model (--sort inclusion, abs or name for another)", score.ByInclusion: "the order of their inclusion, the largest first",
 	score.ByStrength: "the order of |mean| over sd, the largest first", score.ByName: "the order of their names"}
 
 // printTerms writes the weights for people, with standard deviations and intervals where they are to be told.
-func (p *program) printTerms(terms []score.Term, all int, intervals bool, how *score.TermOptions) {
+func (p *program) printTerms(terms []score.Term, all int, intervals bool, meaning string, how *score.TermOptions) {
 	if p.quiet || len(terms) == 0 {
 		return
 	}
@@ -202,6 +230,9 @@ func (p *program) printTerms(terms []score.Term, all int, intervals bool, how *s
 	}
 	if p.say("\nweights in %s", ordered[how.Sort]); intervals {
 		p.say("lower and upper are %g %% intervals", 100*how.Interval)
+	}
+	if meaning != "" && terms[0].Exp == nil && slices.ContainsFunc(terms, func(t score.Term) bool { return t.Block == "linear" }) {
+		p.say("%s", meaning)
 	}
 	fmt.Fprintln(w)
 	row(append([]string{"block", "name", value}, spreads...)...)

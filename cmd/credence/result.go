@@ -112,7 +112,9 @@ func (p *program) printFit(r *score.Summary) {
 			if r.Engine == "gibbs" || r.Engine == "ep" {
 				show = "plot " + printable(r.Model) + " --kind forest -o effects.svg"
 			}
-			p.say("see     credence %s", show)
+			p.say("see     credence inspect %s   for what each column does", printable(r.Model))
+			p.say("        credence evaluate %s HELDOUT   for how well it predicts rows that it has not seen", printable(r.Model))
+			p.say("        credence %s", show)
 		}
 	}
 	p.tellFindings(r.Warnings, r.Remarks)

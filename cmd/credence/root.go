@@ -27,17 +27,18 @@ type streams struct {
 // program is what every command shares: the streams and the flags that all take.
 type program struct {
 	streams
-	messages *messages // standard error
-	json     bool
-	quiet    bool
-	seed     uint64
-	threads  int
-	noted    map[string]bool                   // notes on data that were told
-	placed   func(text string) string          // adds where the rows that a warning names stand; nil without rows
-	table    bool                              // standard output has a table and nothing else
-	every    time.Duration                     // between two lines of progress; 0 means tellEvery
-	saving   atomic.Bool                       // an interrupted command saves its work, and is waited for
-	stopped  atomic.Pointer[func(error) error] // says of an interruption what is saved
+	messages  *messages // standard error
+	json      bool
+	quiet     bool
+	seed      uint64
+	threads   int
+	noted     map[string]bool                   // notes on data that were told
+	predicted string                            // the target as the formula has it, of what is evaluated
+	placed    func(text string) string          // adds where the rows that a warning names stand; nil without rows
+	table     bool                              // standard output has a table and nothing else
+	every     time.Duration                     // between two lines of progress; 0 means tellEvery
+	saving    atomic.Bool                       // an interrupted command saves its work, and is waited for
+	stopped   atomic.Pointer[func(error) error] // says of an interruption what is saved
 }
 
 // grace is how long an interrupted command may take to end: what it computes then, a factorisation of

@@ -18,6 +18,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
@@ -164,7 +165,7 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	result.Summary.Selected = nil // told below
 	p.printFit(&result.Summary)
 	_, kind := likelihood.Describe(fitted.Members[0].Model.Likelihood)
-	p.printSelection(found, flags, kind == likelihood.Classes)
+	p.printSelection(found, flags, targetText(fitted), kind == likelihood.Classes)
 	return nil
 }
 
@@ -202,7 +203,7 @@ func (p *program) runProducts(ctx context.Context, job *fit.Job, paths []string,
 }
 
 // printSelection writes a selection for people, of classes or of numbers.
-func (p *program) printSelection(r *selection.Result, flags *selectFlags, classes bool) {
+func (p *program) printSelection(r *selection.Result, flags *selectFlags, target string, classes bool) {
 	if p.quiet {
 		return
 	}
@@ -218,7 +219,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 	top := flags.top
 	switch {
 	case r.Selected > 0:
-		p.say("\n%d of %d features selected (%s); %s of them are expected to be false", r.Selected, count, rule, significant(r.ExpectedFalse))
+		p.say("\n%d of %d features selected (%s); %s of them are expected to be false", r.Selected, count, rule, shown("%.2g", metric.Score(r.ExpectedFalse)))
 	case len(r.Features) > 0:
 		p.say("\nnone of %d features selected (%s); the likeliest first", count, rule)
 	}
@@ -254,6 +255,17 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 		p.say("… and %d more; --top %d shows all", rest, len(r.Features))
 	}
 	p.say("lower and upper are %g %% intervals of the weights", 100*cmp.Or(flags.how.Interval, 0.9))
+	to := target
+	if classes {
+		to = "the score behind the classes"
+	}
+	p.say("mean is what a unit of the feature adds to %s, with 0 where it is left out", to)
+	if len(r.Sets) > 0 {
+		p.say("set: features of one number stand for each other, and at least one of them matters")
+	}
+	if r.Selected > 0 && flags.writeSelected == "" && !flags.products {
+		p.say("--write-selected FILE.csv writes the columns selected, to fit them alone")
+	}
 	for _, s := range r.Sets {
 		if len(s.Features) > 1 {
 			p.say("set %d   one of %s matters with probability %.3f (log Bayes factor %.1f, correlations of at least %.2f)", s.ID, listed(s.Features), s.Coverage, s.LogBayesFactor, s.Purity)
@@ -267,7 +279,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, classe
 		if step.OneSE {
 			density += " (the sparsest within one standard error of the best)"
 		}
-		p.say("path    prior inclusion %s: %d selected, %.1f expected%s", significant(step.Inclusion), step.Selected, step.Expected, density)
+		p.say("path    prior inclusion %s: %d selected, %.1f expected to matter%s", shown("%.3g", metric.Score(step.Inclusion)), step.Selected, step.Expected, density)
 	}
 	if e := r.Explained; e != nil {
 		of := "of the variance of the target"

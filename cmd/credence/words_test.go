@@ -232,3 +232,51 @@ func TestHowAFitEnded(t *testing.T) {
 		}
 	}
 }
+
+// TestFiguresHaveMeaning: evaluate tells the error of a prediction without columns and the unit, inspect the formula and
+// the unit of a weight, compare which model is best, and select the unit of its means.
+func TestFiguresHaveMeaning(t *testing.T) {
+	path, folder := wordsTable(t), t.TempDir()
+	plain, none := filepath.Join(folder, "m.safetensors"), filepath.Join(folder, "z.safetensors")
+	must(t, "fit", path, "--formula", "log(visits) ~ x", "-o", plain)
+	must(t, "fit", path, "--formula", "log(visits) ~ z", "-o", none)
+	e := decode(t, must(t, "evaluate", plain, path, "--json"))
+	base := number(t, e, "rmse") / math.Sqrt(number(t, e, "smse"))
+	out := must(t, "evaluate", plain, path)
+	for _, want := range []string{"\nbaseline  the mean of these targets for every row: rmse " + significant(base) + ", in units of log(visits)\n", "\n          these shares are "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s\nlacks %s", out, want)
+		}
+	}
+	out = must(t, "inspect", plain)
+	for _, want := range []string{"\n        log(visits) ~ x   gaussian, normal prior\n", "\na linear weight is what a unit of its column, or being in its level, adds to the mean of log(visits)\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s\nlacks %s", out, want)
+		}
+	}
+	for _, order := range [][]string{{plain, none}, {none, plain}} {
+		out = must(t, "compare", order[0], order[1], path)
+		if !regexp.MustCompile(`\nbest      m gains 0\.\d+ on z, \d+\.\d standard errors, more than chance gives; lower nlpd and rmse are better\n`).MatchString(out) {
+			t.Error(out)
+		}
+	}
+	if out = must(t, "compare", plain, plain, path); strings.Contains(out, "best  ") {
+		t.Errorf("a model is better than itself:\n%s", out)
+	}
+	if out = must(t, "select", path, "--target", "visits"); !strings.Contains(out, "\nmean is what a unit of the feature adds to visits, with 0 where it is left out\n") {
+		t.Error(out)
+	}
+	classes := strings.Builder{}
+	classes.WriteString("x,y\n")
+	for i := range 200 {
+		fmt.Fprintf(&classes, "%g,%d\n", math.Sin(float64(i)), b2i(i%4 == 0))
+	}
+	path = file(t, "classes.csv", classes.String())
+	must(t, "fit", path, "--target", "y", "--family", "bernoulli", "-o", plain)
+	if out = must(t, "evaluate", plain, path); !strings.Contains(out, "\nbaseline  the share of each class for every row: accuracy 0.75, log_loss 0.56234, auc 0.5, brier 0.1875\n") {
+		t.Error(out)
+	}
+	if out = must(t, "inspect", plain); !strings.Contains(out, "adds to the log odds that y is 1: --exp shows by what it multiplies the odds\n") {
+		t.Error(out)
+	}
+}
