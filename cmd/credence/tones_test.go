@@ -28,7 +28,7 @@ func TestTones(t *testing.T) {
 	const group, bend = "rows with the same city go together", "the residuals bend with a"
 	args := []string{"fit", "t.csv", "--formula", "y ~ a + b", "-o", "m.safetensors"}
 	o := invoke(t, "", args...)
-	if !strings.Contains(o.err, "credence: warning: "+group) || !strings.Contains(o.err, "credence: note: "+bend) || !strings.Contains(o.err, "add city to the formula") {
+	if !strings.Contains(o.err, "credence: warning: "+group) || !strings.Contains(o.err, "credence: note: "+bend) || !strings.Contains(o.err, "add (1 | city) to the formula") {
 		t.Errorf("fit says %s", o.err)
 	}
 	if o := invoke(t, "", append(args, "--quiet")...); !strings.Contains(o.err, group) || strings.Contains(o.err, bend) {

@@ -233,8 +233,8 @@ func TestHowAFitEnded(t *testing.T) {
 	}
 }
 
-// TestFiguresHaveMeaning: evaluate tells the error of a prediction without columns and the unit, inspect the formula and
-// the unit of a weight, compare which model is best, and select the unit of its means.
+// TestFiguresHaveMeaning: evaluate tells the error of a prediction without columns and its unit, inspect the formula
+// and the unit of a weight, compare which model is best, and select the unit of its means.
 func TestFiguresHaveMeaning(t *testing.T) {
 	path, folder := wordsTable(t), t.TempDir()
 	plain, none := filepath.Join(folder, "m.safetensors"), filepath.Join(folder, "z.safetensors")
