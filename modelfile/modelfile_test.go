@@ -252,7 +252,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 		{"later format", "", "format 9 and this version reads formats 4 to 5: use a newer version", func(doc map[string]any) { doc["format"] = 9 }},
 		{"no members", "", "no fit", func(doc map[string]any) { doc["members"] = []any{} }},
 		{"missing tensor", "member.0.posterior.mean", "member.0.posterior.mean is missing", nothing},
-		{"missing frequencies", "member.0.features.1.frequencies", "frequencies is missing", nothing},
+		{"missing frequencies", "member.0.features.1.frequencies", "modelfile: feature: rbf(.) has 0 frequency values for 3 inputs", nothing},
 		{"unknown likelihood", "", `"weird" is unknown`, func(doc map[string]any) {
 			member(doc)["likelihood"].(map[string]any)["kind"] = "weird"
 		}},
