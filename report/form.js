@@ -453,8 +453,9 @@ function credence(model, bytes) {
   function chanceOf(p, group) {
     const c = model.calibration;
     if (!c) return [p, p, p];
-    const {scores, lower, upper} = c.classes[group], at = scores.findIndex(s => s >= p), k = at < 0 ? scores.length : at;
-    const high = k < scores.length ? upper[k] : 1, low = scores[k] === p ? lower[k] : k > 0 ? lower[k - 1] : 0;
+    // which is one of the scores but for rounding, or none
+    const {scores, lower, upper} = c.classes[group], at = scores.findIndex(s => s >= p - 1e-12), k = at < 0 ? scores.length : at;
+    const high = k < scores.length ? upper[k] : 1, low = Math.abs(scores[k] - p) <= 1e-12 ? lower[k] : k > 0 ? lower[k - 1] : 0;
     return [high / (1 - low + high), low, high];
   }
   const latentCDF = (p, x) => !(p.v > 0) ? +(x >= p.m) : p.df ? student((x - p.m) / Math.sqrt(p.v * (1 - 2 / p.df)), p.df) : normal((x - p.m) / Math.sqrt(p.v));

@@ -149,6 +149,12 @@ func TestForm(t *testing.T) {
 			checkForm(t, fitted, rows, data, c.within)
 		})
 	}
+	// Calibrated by groups, and classes of few probabilities, which are those of the calibration.
+	held, texts := rowsOf(t, 400, 4, false)
+	for _, o := range []fit.Options{{Formula: "y ~ x + z"}, {Formula: "class ~ flag", Family: "bernoulli"}} {
+		calibrated := must.Value(score.Calibrate(t.Context(), must.Value(fit.Table(t.Context(), train, o))(t), held, "city"))(t)
+		checkForm(t, calibrated, held, texts, 1e-9)
+	}
 }
 
 // checkForm compares the answers of the form with those of predict.
