@@ -32,10 +32,13 @@ type trainingSums struct {
 
 func (c *trainingSums) add(rows *Rows, i int) {
 	w, y := rows.Weight(i), rows.batch.Target[i]
+	if c.rows++; w == 0 {
+		return
+	}
 	for len(c.inputs) < rows.batch.X.Cols {
 		c.inputs = append(c.inputs, 0)
 	}
-	c.rows, c.weight, c.target, c.square = c.rows+1, c.weight+w, c.target+w*y, c.square+w*y*y
+	c.weight, c.target, c.square = c.weight+w, c.target+w*y, c.square+w*y*y
 	for j := range rows.batch.X.Cols {
 		c.inputs[j] += w * rows.batch.X.Row(i)[j]
 	}
@@ -54,9 +57,7 @@ func Training(ctx context.Context, scorer *Scorer, rows credence.Source) (bool, 
 	var sums trainingSums
 	err = table.Each(ctx, func(rows *Rows) error {
 		for i := range rows.Len() {
-			if rows.Weight(i) > 0 {
-				sums.add(rows, i)
-			}
+			sums.add(rows, i)
 		}
 		return nil
 	})
@@ -100,9 +101,11 @@ const mostRepeated = 10_000_000
 // a weight count once.
 func (c *Calibration) Add(rows *Rows) error {
 	n, s := rows.Len(), c.scorer
+	total := c.sums.weight
 	for i := range n {
 		w := rows.Weight(i)
-		c.whole = c.whole && w == math.Floor(w) && c.sums.weight+w <= mostRepeated
+		total += w
+		c.whole = c.whole && w == math.Floor(w) && total <= mostRepeated
 	}
 	once, all := make([]calibration.Row, n), make([][]calibration.Row, n)
 	rows.Each(func(i int) {
@@ -127,6 +130,7 @@ func (c *Calibration) Add(rows *Rows) error {
 	for i := range n {
 		w, y := rows.Weight(i), rows.batch.Target[i]
 		if w == 0 {
+			c.sums.add(rows, i)
 			continue
 		}
 		if supported, ok := s.fitted.Members[0].Model.Likelihood.(interface{ CheckTarget(y float64) error }); ok && !s.binary {
@@ -146,7 +150,7 @@ func (c *Calibration) Add(rows *Rows) error {
 // Fitted returns the calibrated model, which shares all else with the one that was given.
 func (c *Calibration) Fitted() (*credence.Fitted, error) {
 	if c.sums.training(c.scorer) {
-		return nil, fmt.Errorf("these are the %d rows that the model was fitted to, on which it is surer than on others: calibrate by rows that it has not seen, split off before the fit", len(c.once))
+		return nil, fmt.Errorf("these are the %d rows that the model was fitted to, on which it is surer than on others: calibrate by rows that it has not seen, split off before the fit", c.sums.rows)
 	}
 	rows := c.rows
 	if !c.whole {

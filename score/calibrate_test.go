@@ -325,7 +325,11 @@ func TestCalibrateRefuses(t *testing.T) {
 	for _, b := range held.b {
 		counted += int(b)
 	}
-	weighted := must.Value(score.Calibrate(t.Context(), fitted(t, train.source(t), fit.Options{Formula: "y ~ x + weight(b)"}), held.source(t), ""))(t)
+	some := fitted(t, train.source(t), fit.Options{Formula: "y ~ x + weight(b)"})
+	if _, err := score.Calibrate(t.Context(), some, train.source(t), ""); err == nil || !strings.Contains(err.Error(), "these are the 200 rows that the model was fitted to") {
+		t.Errorf("rows of the fit, some of weight 0: %v", err)
+	}
+	weighted := must.Value(score.Calibrate(t.Context(), some, held.source(t), ""))(t)
 	if weighted.Calibration.Rows != counted {
 		t.Errorf("%d rows calibrate, and %d have a weight", weighted.Calibration.Rows, counted)
 	}
@@ -342,8 +346,9 @@ func TestCalibrateWeights(t *testing.T) {
 	train, held, test := drawSample(200, 1), drawSample(120, 2), drawSample(40, 3)
 	twice := sample{}
 	rng := rand.New(rand.NewPCG(4, 4))
-	weighed, halves := held, held
+	weighed, halves, many := held, held, held
 	weighed.grade, halves.grade = nil, nil
+	many.grade = slices.Repeat([]float64{1e5}, len(held.x)) // of more than 10⁷ rows
 	for i := range held.x {
 		w := rng.IntN(4)
 		weighed.grade, halves.grade = append(weighed.grade, float64(w)), append(halves.grade, float64(w)/2)
@@ -389,6 +394,9 @@ func TestCalibrateWeights(t *testing.T) {
 		}
 		if _, c := predicted(&halves); c.Calibration.Rows != rows {
 			t.Errorf("%s: %d rows of weights that are not whole, want %d", o.Formula, c.Calibration.Rows, rows)
+		}
+		if _, c := predicted(&many); c.Calibration.Rows != len(held.x) {
+			t.Errorf("%s: %d rows of very many, want %d", o.Formula, c.Calibration.Rows, len(held.x))
 		}
 	}
 }
