@@ -63,7 +63,7 @@ func (a *altered) text(place int, v float64) string {
 	case column.Kind == credence.Boolean:
 		return strconv.FormatBool(v != 0)
 	}
-	return number(v)
+	return strconv.FormatFloat(v, 'g', -1, 64) // all digits, which tell ids apart
 }
 
 func (a *altered) Schema() *credence.Schema { return &a.schema }

@@ -558,7 +558,7 @@ func TestNoRows(t *testing.T) {
 	for _, link := range []bool{true, false} {
 		o := effect.Options{Columns: []string{"x"}, By: []string{"flag"}, Link: link, Simultaneous: !link}
 		list := of(t, scorer, d, o)
-		if len(list) != 2 || !list[0].Estimate.Defined() || list[1].Estimate.Defined() || list[1].StdError.Defined() || list[1].High.Defined() {
+		if len(list) != 2 || !list[0].Estimate.Defined() || list[1].Estimate.Defined() || list[1].StdError.Defined() || list[1].High.Defined() || list[1].Direction.Defined() {
 			t.Errorf("%+v", list)
 		}
 		o.Hypotheses = []string{"b1", "b1 - b2"}

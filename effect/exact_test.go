@@ -110,10 +110,17 @@ func TestNumbers(t *testing.T) {
 		near(t, "sign", float64(link[k].Direction), side, 1e-9)
 		near(t, "sign by draws", float64(e.Direction), side, 4*math.Sqrt(side*(1-side)/count)+1.0/count)
 		near(t, "upper end", float64(link[k].High), mean+special.NormalQuantile(0.75)*sd, 1e-9)
+		near(t, "sign of a ratio", float64(ratios[k].Direction), side, 1e-9)
 		near(t, "ratio", float64(ratios[k].Estimate), math.Exp(mean), 1e-9)
 		near(t, "error of a ratio", float64(ratios[k].StdError), math.Exp(mean)*sd, 1e-9)
 		near(t, "lower end of a ratio", float64(ratios[k].Low), math.Exp(mean+special.NormalQuantile(0.25)*sd), 1e-9)
 	}
+	for _, o := range []effect.Options{{Link: true}, {}} { // what is 0 for certain has no sign
+		o.Hypotheses = []string{"b1 - b1 = 0"}
+		near(t, "sign of nothing", float64(of(t, scorer, d, o)[0].Direction), 0.5, 0)
+	}
+	gap := of(t, scorer, d, effect.Options{What: effect.Predictions, Columns: []string{"city"}, Hypotheses: []string{"b1 - b2"}})[0]
+	near(t, "sign of a difference of predictions", float64(gap.Direction), special.NormalCDF(math.Abs(float64(gap.Estimate/gap.StdError))), 0.05)
 	scorer = normal(t, d, fit.Options{Formula: "y ~ x*city", Family: "poisson"})
 	for _, ratio := range []bool{false, true} {
 		const seeds = 300
@@ -387,7 +394,7 @@ func TestStoredDraws(t *testing.T) {
 	q := &posterior.Draws{Count: count}
 	m := model.Members[0]
 	for s := range count {
-		q.Values = append(q.Values, slices.Repeat([]float64{float64(s) / count}, m.Posterior.Weights())...)
+		q.Values = append(q.Values, slices.Repeat([]float64{float64(max(0, s-100)) / count}, m.Posterior.Weights())...)
 	}
 	m.Posterior, m.Weight = q, 1
 	model.Members = []credence.Member{m}
@@ -397,6 +404,7 @@ func TestStoredDraws(t *testing.T) {
 	}
 	all := of(t, scorer, d, effect.Options{Draws: count})[0]
 	some := of(t, scorer, d, effect.Options{Draws: 100})[0]
+	near(t, "sign, where a tenth has none", float64(all.Direction), 0.899, 1e-12)
 	near(t, "fewer draws", float64(some.Estimate/all.Estimate), 1, 0.02)
 	near(t, "fewer draws: SD", float64(some.StdError/all.StdError), 1, 0.02)
 }

@@ -93,10 +93,14 @@ func (k *keyRows) columns(get func(e *frame.Expr) *column) (err error) {
 		}
 		switch plain := len(in.Expr.Steps) == 0; {
 		case plain && (in.Kind == credence.Category || in.Role == keyed.AsLevel):
+			texts := slices.IndexFunc(c.places, func(p int) bool { return k.table.schema.Columns[p].Kind == credence.Category })
+			if texts > 0 { // before the numbers that they stand for
+				c.places[0], c.places[texts] = c.places[texts], c.places[0]
+			}
 			if c.kind = credence.Category; c.levels == nil {
 				c.levels, c.base, err = k.levels(c, i)
 			}
-		case plain:
+		case plain && !c.category():
 			c.kind = in.Kind
 		}
 		if err != nil {

@@ -82,13 +82,13 @@ func TestManyLevels(t *testing.T) {
 func TestNumberAndLevel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 50))
 	source := func(year func(i int) float64) credence.Source {
-		var years, y []float64
+		var years, y, ids []float64
 		var levels []string
 		for i := range 90 {
 			v := year(i)
-			years, levels, y = append(years, v), append(levels, fmt.Sprint(v)), append(y, v/2+rng.NormFloat64())
+			years, levels, y, ids = append(years, v), append(levels, fmt.Sprint(v)), append(y, v/2+rng.NormFloat64()), append(ids, float64(12345670+i%3))
 		}
-		s, err := table.New().Numbers("year", years).Categories(credence.TextOf("year"), levels).Numbers("y", y).Source()
+		s, err := table.New().Numbers("year", years).Categories(credence.TextOf("year"), levels).Numbers("y", y).Numbers("id", ids).Source()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,5 +125,8 @@ func TestNumberAndLevel(t *testing.T) {
 		var v float64
 		fmt.Sscan(e.Contrast, &v)
 		near(t, e.Contrast, float64(e.Estimate), at(v)-at(2010), 1e-9*math.Abs(at(v)))
+	}
+	if result, err = effect.Of(t.Context(), scorer, rows, effect.Options{What: effect.Predictions, By: []string{"id"}}); err != nil || len(result.Effects) != 3 {
+		t.Errorf("of 3 ids of 8 digits: %+v, %v", result, err)
 	}
 }

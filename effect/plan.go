@@ -109,6 +109,8 @@ func (p *planner) changed() (changed []*column, err error) {
 	for _, c := range p.columns {
 		switch {
 		case !c.input || c.parts || p.options.What == Slopes && c.kind != credence.Numeric:
+		case c.category() && len(c.levels) == 0: // of a model of stream
+			p.remarks = append(p.remarks, fmt.Sprintf("%s is left out: no row has a level of it that training had", c.name))
 		case c.many:
 			left = c.name
 			p.remarks = append(p.remarks, fmt.Sprintf("the %d levels of %s are left out: --comparisons %s compares each with %s", len(c.levels), c.name, c.name, c.base))
@@ -215,6 +217,9 @@ func (p *planner) between(high, low string) string {
 
 // levels compares levels with the base, or predicts at each.
 func (p *planner) levels(c *column) error {
+	if len(c.levels) == 0 {
+		return fmt.Errorf("no row has a level of column %s that training had: give rows that have some", c.name)
+	}
 	sums := make([]int, len(c.levels))
 	for k, level := range c.levels {
 		changes, err := c.setLevel(p.table, level)

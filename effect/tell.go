@@ -33,7 +33,7 @@ func (r *runner) summarise(result *Result, quantities []*quantity) error {
 		if q.vectors == nil {
 			q.tellDraws(r.options, wide)
 		}
-		if result.What == Predictions && !r.options.Link && !r.members[0].curve.identity {
+		if result.What == Predictions && !r.options.Link && !r.members[0].curve.identity && len(r.options.Hypotheses) == 0 {
 			q.Direction = metric.Score(math.NaN())
 		}
 		result.Effects = append(result.Effects, q.Effect)
@@ -68,7 +68,11 @@ func (q *quantity) tell(m mixture, options *Options, wide float64) {
 		mean = m.quantile(0.5)
 	}
 	below := m.cdf(0)
-	q.finish(mean, sd, low, high, max(below, 1-below))
+	direction := max(below, 1-below)
+	if centre, _ := m.moments(); centre == 0 && sd == 0 { // nothing changes
+		direction = 0.5
+	}
+	q.finish(mean, sd, low, high, direction)
 }
 
 // finish stores the numbers, of a logarithm their exponentials.
@@ -78,7 +82,9 @@ func (q *quantity) finish(estimate, sd, low, high, direction float64) {
 		sd *= estimate
 	}
 	q.Estimate, q.StdError, q.Low, q.High = metric.Score(estimate), metric.Score(sd), metric.Score(low), metric.Score(high)
-	q.Direction, q.Method = metric.Score(direction), string(q.method)
+	if q.Direction, q.Method = metric.Score(direction), string(q.method); estimate != estimate {
+		q.Direction = metric.Score(estimate)
+	}
 	if q.method != draws {
 		q.MCSE = metric.Score(math.NaN())
 	}

@@ -128,8 +128,17 @@ func TestEffectsOfStream(t *testing.T) {
 	})), "--comparisons", "device"); len(devices) != 2 {
 		t.Errorf("effects %v", devices)
 	}
-	if rare := fmt.Sprint(decode(t, must(t, "effects", model, file(t, "rare.csv", rows(n, coded("x"))), "--comparisons", "device", "--json"))["remarks"]); !strings.Contains(rare, "that training did not have: these count as 0") {
+	first := func(i int, cells []string) { // of several blocks
+		if i < n {
+			cells[3] = "x"
+		}
+	}
+	if rare := fmt.Sprint(decode(t, must(t, "effects", model, file(t, "rare.csv", rows(10*n, first)), "--comparisons", "device", "--json"))["remarks"]); !strings.Contains(rare, "that training did not have: these count as 0") {
 		t.Errorf("remarks %s", rare)
+	}
+	none := file(t, "none.csv", rows(n, coded("x")))
+	if told := must(t, "effects", model, none, "--json"); !strings.Contains(told, "site is left out: no row has a level of it that training had") {
+		t.Errorf("%s", told)
 	}
 	// Too many draws of too many weights, and the delta method.
 	delta := list(data, "--comparisons", "price", "--draws", "100000", "--seed", "3")["price +1"]
@@ -151,6 +160,7 @@ func TestEffectsOfStream(t *testing.T) {
 		{"knows no means of its columns: give data, and leave --grid out", []string{model, data, "--grid", "balanced"}},
 		{"training has no level \"fridge\" of column device: it has", []string{model, data, "--at", "device=fridge"}},
 		{"the model does not use a column \"prize\", so that nothing changes with it: did you mean price?", []string{model, data, "--comparisons", "prize"}},
+		{"no row has a level of column site that training had", []string{model, none, "--comparisons", "site"}},
 		{"column device is a category, which has no slope", []string{model, data, "--slopes", "device"}},
 		{"there is no column \"device\", which the model needs", []string{model, file(t, "few.csv", "click,price\n1,2\n")}},
 		{"rows of numbered features have no columns to change", []string{svm, numbered}},
@@ -158,5 +168,15 @@ func TestEffectsOfStream(t *testing.T) {
 		if o := invoke(t, "", append([]string{"effects"}, c.args...)...); o.code != exitFailed || !strings.Contains(o.err, c.want) || strings.Count(o.err, "\n") != 1 {
 			t.Errorf("%v: %d, %q, want %q", c.args[1:], o.code, o.err, c.want)
 		}
+	}
+	// Of a column that is a number and a level both are replaced, whichever stands first; rows that lack a value count
+	// nowhere.
+	for _, formula := range []string{"click ~ zip + hash(zip) + price", "click ~ hash(zip) + zip + price"} {
+		must(t, "stream", train, "--formula", formula, "--missing", "drop", "-o", model, "-q")
+		got := list(data, "--comparisons", "zip", "--draws", "4000")["zip 02 - 01"]
+		to := func(zip string) float64 { return predicted(func(_ int, cells []string) { cells[4] = zip }) }
+		check(formula, got, to("02")-to("01"), 4*number(t, got, "mcse"), "estimate")
+		holes := file(t, "holes.csv", head+strings.Repeat("0,,phone,1,10,true,s1\n", 9)+strings.TrimPrefix(rows(n, same), head))
+		check(formula, list(holes, "--comparisons", "zip", "--draws", "4000")["zip 02 - 01"], number(t, got, "estimate"), 1e-12, "estimate")
 	}
 }
