@@ -338,6 +338,11 @@ func TestRefitsByGroups(t *testing.T) {
 	if want := number(t, by, "nlpd"); !(math.Abs(sum-want) < 1e-12*math.Abs(want)+1e-12) {
 		t.Errorf("groups have the nlpd %v, and all rows %v", sum, want)
 	}
+	// Texts of two columns that read the same one after the other are two groups.
+	pairs := file(t, "pairs.csv", strings.NewReplacer(",a,", ",1,1", ",b,", ",11,").Replace(all))
+	if six := decode(t, must(t, "evaluate", model, pairs, "--cv", "4", "--by", "region,half", "--json"))["groups"].([]any); len(six) != 6 {
+		t.Errorf("%d groups of 6: %v", len(six), six)
+	}
 	shown := must(t, "evaluate", model, data, "--cv", "3", "--by", "region", "--reliability")
 	for _, want := range []string{"refits    3 fits", "\nregion  rows  nlpd", "observed  rows"} {
 		if !strings.Contains(shown, want) {

@@ -391,6 +391,31 @@ func commandRelations() []relation.Relation {
 		r := &all[i]
 		change, expect := r.Change, r.Expect
 		switch r.Name {
+		case "weights = copies":
+			r.Change = func(j relation.Job) (relation.Job, bool) {
+				j, also := change(j)
+				if j.Command != "calibrate" {
+					return j, also
+				}
+				var rows []int // that calibrate, of which the first of each is looked at
+				for i, w := range j.Probe.Numbers["w"] {
+					rows = append(rows, slices.Repeat([]int{i}, int(w))...)
+				}
+				j.Probe = j.Probe.Pick(rows)
+				for i := range rows {
+					if i > 0 && rows[i] == rows[i-1] {
+						j.Probe.Keys[i] = -1 - i
+					}
+				}
+				return j, also
+			}
+			r.Expect = func(j relation.Job, place string, v float64) (float64, bool) {
+				key := 0
+				if n, _ := fmt.Sscanf(place, "row%d.", &key); j.Command == "calibrate" && n == 1 && (key < 0 || j.Probe.Numbers["w"][key] == 0 || strings.Contains(place, ".sample_")) {
+					return v, false
+				}
+				return expect(j, place, v)
+			}
 		case "precision = copies":
 			r.Change = func(j relation.Job) (relation.Job, bool) { // a row of precision 4 is predicted as one row
 				scored := j.Gaussian() && (j.Command == "evaluate" || j.Command == "compare")
@@ -572,6 +597,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "calibrate", Job: job("calibrate", "y", "gaussian", "normal", exact)},
 		{Name: "effects", Job: job("effects", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
 		{Name: "effects by draws", Job: job("effects", "count", "poisson", "normal", svi, "--slopes", "x", "--by", "city")},
+		{Name: "effects by a stream", Job: job("effects", "b", "", "", "", "--base", "city=Bern")},
 		{Name: "merge", Job: job("merge", "y", "gaussian", "normal", exact)},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
 		{Name: "compare by refits", Job: job("compare", "y", "gaussian", "normal", exact, "--cv", "3", "--group", "city")},
@@ -626,6 +652,9 @@ func commandSubjects() []relation.Subject {
 		case "evaluate many rows":
 			j.Rows = relation.Data(1100, 3)
 			s.Not = allBut("blocks of rows", "threads", "rows of a pipe")
+		case "effects by a stream":
+			s.Not = []string{"unit of a column", "constant added to a column"} // streams scale no column
+			j.Options.Formula = "b ~ x + z + hash(city)"
 		case "predict by a stream":
 			s.Not = []string{"unit of a column", "constant added to a column"} // streams scale no column
 			j.Options.Formula, j.Options.Missing = "b ~ x + z + hash(city)", "drop"
@@ -659,14 +688,14 @@ var commandExempt = []relation.Exempt{
 	{Relation: "resume*", Subject: "stream", Place: "name_bytes", Reason: "name_bytes is memory that is held, which grows by doubling"},
 	{Relation: "weight*", Subject: "simulate", Reason: "pools and tests are drawn from rows, whatever their weights"},
 	{Relation: "order of rows", Subject: "simulate", Reason: "pools and tests are drawn from rows by their places"},
-	{Relation: "order of columns", Subject: "effects by draws", Reason: "weights are drawn in their order"},
+	{Relation: "order of columns", Subject: "effects by*", Reason: "weights are drawn in their order"},
 	{Relation: "weight*", Subject: "evaluate*", Place: "*pit_p", Reason: "the test that transforms are uniform takes each row once"},
 	{Relation: "weights = copies", Subject: "evaluate*", Place: "*pit_p", Reason: "the test that transforms are uniform takes each row once"},
 	{Relation: "order of rows", Subject: "evaluate*", Place: "*pit_p", Reason: "transforms of discrete targets are drawn in the order of the rows"},
-	{Relation: "weights = copies", Subject: "calibrate", Reason: "rows that calibrate count once, those of weight 0 apart: what is promised is of rows"},
 	{Relation: "order of columns", Subject: "draws", Reason: "weights are drawn in their order"},
+	{Relation: "weight 0 = no row", Subject: "effects by a stream", Reason: "weights are drawn in their order"},
 	{Relation: "sign of a column", Subject: "draws", Reason: "a weight of the other sign is drawn by the same random number"},
-	{Relation: "sign of a column", Subject: "effects by draws", Reason: "a weight of the other sign is drawn by the same random number"},
+	{Relation: "sign of a column", Subject: "effects by*", Reason: "a weight of the other sign is drawn by the same random number"},
 	{Relation: "weight[s ]*[ =]*", Subject: "select, by draws", Place: "check.*", Reason: "folds, samples and permutations are of rows"},
 	{Relation: "weight 0 = no row", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},
 	{Relation: "precision = copies", Subject: "select, by draws", Reason: "folds, samples and permutations are of rows"},
