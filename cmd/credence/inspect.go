@@ -231,7 +231,7 @@ func (p *program) printTerms(terms []score.Term, all int, intervals bool, meanin
 	if p.say("\nweights in %s", ordered[how.Sort]); intervals {
 		p.say("lower and upper are %g %% intervals", 100*how.Interval)
 	}
-	if meaning != "" && terms[0].Exp == nil && slices.ContainsFunc(terms, func(t score.Term) bool { return t.Block == "linear" }) {
+	if meaning != "" && intervals && terms[0].Exp == nil && slices.ContainsFunc(terms, func(t score.Term) bool { return t.Block == "linear" }) {
 		p.say("%s", meaning)
 	}
 	fmt.Fprintln(w)

@@ -261,7 +261,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, target
 	}
 	p.say("mean is what a unit of the feature adds to %s, with 0 where it is left out", to)
 	if len(r.Sets) > 0 {
-		p.say("set: features of one number stand for each other, and at least one of them matters")
+		p.say("set: features of one number stand for each other, and at least one of them matters with %g %% probability", 100*cmp.Or(flags.how.Coverage, 0.95))
 	}
 	if r.Selected > 0 && flags.writeSelected == "" && !flags.products {
 		p.say("--write-selected FILE.csv writes the columns selected, to fit them alone")
