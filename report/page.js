@@ -109,7 +109,8 @@
     if (!c) return;
     const number = c.to !== undefined, list = number ? Array.from({length: 41}, (_, k) => c.from + (c.to - c.from) * k / 40) :
       c.kind === 'boolean' ? ['false', 'true'] : (model.inputs[c.input] || {levels: []}).levels.filter(l => l !== '(missing)').slice(0, 20);
-    const points = list.map(v => { try { return form.predict({...row, [name]: String(v)}, true); } catch { return null; } });
+    const drawable = p => [p.mean, ...(p.band || [])].every(v => Math.abs(v) < 1e300) ? p : null;
+    const points = list.map(v => { try { return drawable(form.predict({...row, [name]: String(v)}, true)); } catch { return null; } });
     const scale = model.binary ? () => [0, 1] : ends => ends;
     const paint = ys => {
       const all = points.concat(ys).flatMap(p => p ? [p.mean, ...(p.band || []), p.lower, p.upper] : []).filter(Number.isFinite);
