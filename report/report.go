@@ -190,6 +190,9 @@ func newWriter(ctx context.Context, input Input) (*writer, error) {
 		if r.summary.Compare, err = score.Compare(r.Scores...); err != nil {
 			return nil, err
 		}
+		for k := range r.summary.Compare.Models { // pages are shared: they show no folder
+			r.summary.Compare.Models[k].Model = r.Models[k].Name
+		}
 	}
 	return r, r.judge()
 }
@@ -471,7 +474,7 @@ func (r *writer) addData(v *view) error {
 
 // addCommands adds what makes the model and this report again. Models hold no path, so that the training file is TRAIN.
 func (r *writer) addCommands(v *view) error {
-	q, name, data := r.scorer.Fitted().Recipe, r.Models[0].Name, cmp.Or(r.Files, "DATA")
+	q, name, data := r.scorer.Fitted().Recipe, r.Models[0].Name, quoted(cmp.Or(r.Files, "DATA"))
 	if !strings.Contains(name, ".") {
 		name += ".safetensors"
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -173,7 +174,7 @@ func (p *program) demoStep(ctx context.Context, folder string, args []string) (s
 	var out bytes.Buffer
 	actual := []string{"--threads", fmt.Sprint(p.threads), "--seed", fmt.Sprint(p.seed), fmt.Sprintf("--json=%v", p.json)}
 	for _, arg := range args {
-		if extension := filepath.Ext(arg); extension == ".csv" || extension == ".safetensors" {
+		if slices.Contains([]string{".csv", ".safetensors", ".html"}, filepath.Ext(arg)) {
 			arg = filepath.Join(folder, arg)
 		}
 		actual = append(actual, arg)

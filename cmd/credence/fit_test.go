@@ -169,6 +169,12 @@ func TestDemo(t *testing.T) {
 	if o := invoke(t, "", "demo", "--keep", folder); o.code != exitFailed || !strings.Contains(o.err, "the folder is not empty") {
 		t.Errorf("exit %d, message %q", o.code, o.err)
 	}
+	if page, err := os.ReadFile(filepath.Join(folder, "report.html")); err != nil || strings.Contains(string(page), folder) {
+		t.Errorf("the demonstration keeps no report, or one that shows its folder: %v", err)
+	}
+	if _, err := os.Stat("report.html"); err == nil {
+		t.Error("the demonstration leaves a report outside its folder")
+	}
 	// What is kept can be typed again, with the same answer, and so can the commands of the pages.
 	root := sure(filepath.Abs("../.."))(t)
 	t.Chdir(folder)

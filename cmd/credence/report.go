@@ -82,7 +82,7 @@ func (p *program) report(ctx context.Context, models []string, data string, flag
 	kept := &dataset.Kept{} // every model reads a pipe from its beginning
 	defer kept.Close()
 	a := application{flags: &flags.scoreFlags, targets: score.RequireTargets, kept: kept}
-	flags.Seed, flags.Threads, flags.All, flags.Files = p.seed, p.threads, flags.rows == "all", data
+	flags.Seed, flags.Threads, flags.All, flags.Files = p.seed, p.threads, flags.rows == "all", filepath.Base(data)
 	for k, path := range models {
 		a.interval = flags.Interval
 		scorer, read, err := p.scorer(path, a)
