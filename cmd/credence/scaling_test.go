@@ -46,7 +46,7 @@ func TestCostIsLinear(t *testing.T) {
 		{"rows under stream", 20000, func(n int) []string { return []string{"stream", table(n, 5, digit), "-f", "y ~ . + hash(x1:x2)"} }},
 		{"columns under fit", 4000, func(n int) []string { return append([]string{"fit", table(8, n, digit), "--target", "y"}, sep...) }},
 		{"columns under stream", 4000, func(n int) []string { return []string{"stream", table(8, n, digit), "--target", "y"} }},
-		{"columns that are not read", 20000, func(n int) []string {
+		{"columns that are not read", 80000, func(n int) []string {
 			return []string{"fit", table(8, n, digit), "-f", "y ~ x1 + x2", "--family", "gaussian"}
 		}},
 		{"levels under fit", 20000, func(n int) []string {
