@@ -14,8 +14,9 @@ type member struct {
 	share  float64
 	curve  *curve
 	phi    credence.Design
-	draws  []float64 // count × d, row-major; nil before they are drawn
-	curves []*curve  // of each draw, where they differ
+	draws  []float64 // d × count, row-major; nil before they are drawn
+	start  start
+	curves []*curve // of each draw, where they differ
 	count  int
 	probe  []float64 // a random direction, which tells whether two designs differ
 }
@@ -47,7 +48,7 @@ func drawMembers(scorer *score.Scorer, list []*member, count int, seed uint64) (
 		}
 		for k, m := range list {
 			from := &drawn.Members[k]
-			m.draws, m.count = from.Weights, from.Count()
+			m.draws, m.count = acrossDraws(from.Weights, m.Posterior.Weights()), from.Count()
 			for s := 0; ordinal(scorer.Fitted()) && s < m.count; s++ {
 				m.curves = append(m.curves, m.curve.under(from.Likelihoods[s]))
 			}

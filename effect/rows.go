@@ -249,7 +249,7 @@ func (r *runner) trialsOf(i int) float64 {
 func (r *runner) addDraws(k int, m *member, from, count int) {
 	values := slices.Grow(r.latent[:0], count*m.count)[:count*m.count]
 	r.latent = values
-	m.phi.MulTransposed(r.ws, values, m.draws, m.count)
+	m.latent(r.ws, k, values)
 	r.ws.InRuns(count, func(begin, end int) {
 		for i := begin; i < end; i++ {
 			row := values[i*m.count : (i+1)*m.count]

@@ -154,10 +154,11 @@ func (r *runner) drawn(quantities []*quantity) error {
 			v := q.vectors[place]
 			mean, _ := m.moments()
 			centre := kernel.Dot(mean, v.gradient)
-			for s := range m.count {
-				w := m.draws[s*len(mean) : (s+1)*len(mean)]
-				q.values = append(q.values, v.value+kernel.Dot(w, v.gradient)-centre)
+			values := slices.Repeat([]float64{v.value - centre}, m.count)
+			for j, g := range v.gradient {
+				kernel.Axpy(g, m.draws[j*m.count:(j+1)*m.count], values)
 			}
+			q.values = append(q.values, values...)
 		}
 	}
 	return nil
