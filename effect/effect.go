@@ -187,7 +187,7 @@ func (r *runner) all(ctx context.Context, c *curve) ([]*quantity, error) {
 	}
 	how := draws
 	switch rows := r.table.Rows(); {
-	case rows*r.options.Draws <= mostWork:
+	case rows*r.options.Draws <= r.options.Work || rows*r.options.Draws <= mostWork && ordinal(r.scorer.Fitted()):
 		if err := r.draw(); err != nil && ordinal(r.scorer.Fitted()) {
 			return nil, err
 		} else if err != nil { // of a posterior that is too large to draw from

@@ -47,8 +47,11 @@ type Options struct {
 	Simultaneous bool     `json:"simultaneous,omitempty"` // all intervals hold together with the probability
 	Interval     float64  `json:"interval,omitempty"`     // probability from Low to High; 0 means 0.9
 	Draws        int      `json:"draws,omitempty"`        // of the weights; 0 means 1,000
-	Seed         uint64   `json:"seed,omitempty"`         // of the draws
-	Threads      int      `json:"threads,omitempty"`      // 0 means every processor; the result does not depend on it
+	// Work is the number of rows times draws above which the delta method answers, but of ordinal targets; 0 means
+	// 2·10⁸.
+	Work    int    `json:"work,omitempty"`
+	Seed    uint64 `json:"seed,omitempty"`    // of the draws
+	Threads int    `json:"threads,omitempty"` // 0 means every processor; the result does not depend on it
 	// Progress is called before some rows, with the number of those before them and of all.
 	Progress func(before, all int) `json:"-"`
 }
@@ -58,7 +61,7 @@ const MostDraws = 100_000
 
 // Validate fills in what is left out, and refuses what contradicts itself.
 func (o Options) Validate() (Options, error) {
-	o.What, o.Interval, o.Draws = cmp.Or(o.What, Comparisons), cmp.Or(o.Interval, 0.9), cmp.Or(o.Draws, 1000)
+	o.What, o.Interval, o.Draws, o.Work = cmp.Or(o.What, Comparisons), cmp.Or(o.Interval, 0.9), cmp.Or(o.Draws, 1000), cmp.Or(o.Work, mostWork)
 	step, err := strconv.ParseFloat(cmp.Or(o.Step, "1"), 64)
 	switch {
 	case o.What != Comparisons && o.What != Slopes && o.What != Predictions:
@@ -67,6 +70,8 @@ func (o Options) Validate() (Options, error) {
 		return o, fmt.Errorf("interval %v is not a probability between 0 and 1", o.Interval)
 	case o.Draws < fewestDraws || o.Draws > MostDraws:
 		return o, fmt.Errorf("%d draws are not between %d and %d", o.Draws, fewestDraws, MostDraws)
+	case o.Work < 0:
+		return o, fmt.Errorf("the work %d is below 0: leave it out for %d rows times draws", o.Work, mostWork)
 	case o.Ratio && o.What != Comparisons:
 		return o, fmt.Errorf("%s have no ratio: leave --ratio out, or ask for --comparisons", o.What)
 	case o.Ratio && o.Link:

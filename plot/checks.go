@@ -22,14 +22,30 @@ import (
 type checked struct {
 	row     []int // of the data, from 1
 	mean, u []float64
+	weight  []float64
 	pit     metric.PIT
 	held    metric.Intervals // of continuous targets, which calibration may round to ends of intervals
 	k       []float64        // Pareto-k̂, of rows that are left out
 	goodK   float64
 }
 
-// check scores the rows that are looked at; with leave, each given the others.
+// check scores the rows that are looked at, once for all pictures; with leave, each given the others.
 func (p *picture) check(ctx context.Context, leave bool) (*checked, error) {
+	if p.Shared == nil {
+		return p.score(ctx, leave)
+	}
+	kept := &p.Shared.checked[boolean(leave)]
+	if *kept == nil {
+		c, err := p.score(ctx, leave)
+		if err != nil {
+			return nil, err
+		}
+		*kept = c
+	}
+	return *kept, nil
+}
+
+func (p *picture) score(ctx context.Context, leave bool) (*checked, error) {
 	source := p.rows()
 	bound, err := p.Scorer.Table(source, score.RequireTargets)
 	if err != nil {
@@ -70,7 +86,7 @@ func (p *picture) check(ctx context.Context, leave bool) (*checked, error) {
 			if math.IsNaN(u) {
 				return fmt.Errorf("%s: the probability of targets up to this one is no number: evaluate tells what is wrong with the row", rows.Place(i))
 			}
-			c.row, c.mean, c.u = append(c.row, row+1), append(c.mean, mean[i]), append(c.u, u)
+			c.row, c.mean, c.u, c.weight = append(c.row, row+1), append(c.mean, mean[i]), append(c.u, u), append(c.weight, rows.Weight(i))
 			if c.pit.Add(below[i], upTo[i], rows.Weight(i)); !leave && !p.Scorer.Discrete() {
 				c.held.Add(.9, rows.Target(i), ends[i][0], ends[i][1], rows.Weight(i))
 			}
@@ -291,11 +307,12 @@ func drawResiduals(ctx context.Context, p *picture) (*chart.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(c.u)
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
+	repeat := newCopier(sum(c.weight), len(c.u))
+	var order []int // of the rows, each as often as its weight says
+	for i, w := range c.weight {
+		order = append(order, slices.Repeat([]int{i}, repeat.of(w))...)
 	}
+	n := len(order)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.mean[a], c.mean[b]) })
 	points := chart.Mark{Shape: chart.Points, Colour: chart.Grey, Faint: true, Name: "rows"}
 	for rank, i := range order {
@@ -328,7 +345,7 @@ func drawResiduals(ctx context.Context, p *picture) (*chart.Chart, error) {
 	}
 	return &chart.Chart{
 		Title: fmt.Sprintf("Residuals: where %s lies in its predictions, from low to high ones", p.Scorer.Frame().TargetName()),
-		Under: p.looked(n) + "; " + coverage, Panels: []chart.Panel{panel},
+		Under: p.looked(len(c.u)) + repeat.told() + "; " + coverage, Panels: []chart.Panel{panel},
 		Description: fmt.Sprintf("P(Y ≤ y) of each row against the rank of its prediction. Where the model is right the points fill the square evenly, and the curves of the quartiles lie on the dashed lines; the farthest is %.2f from that at %g.", most, worst),
 	}, nil
 }

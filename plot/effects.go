@@ -24,9 +24,13 @@ const (
 	mostRug    = 150
 )
 
+// mostWork is the number of rows times draws above which effects are those of the delta method, which a picture cannot
+// tell from those of draws.
+const mostWork = 1_000_000
+
 // effects estimates over the rows that are looked at.
 func (p *picture) effects(ctx context.Context, options effect.Options) (*effect.Result, error) {
-	options.Interval, options.Seed, options.Threads = cmp.Or(options.Interval, p.Interval), p.Seed, p.Threads
+	options.Interval, options.Seed, options.Threads, options.Work = cmp.Or(options.Interval, p.Interval), p.Seed, p.Threads, mostWork
 	return effect.Of(ctx, p.Scorer, p.rows(), options)
 }
 

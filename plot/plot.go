@@ -48,6 +48,13 @@ type Input struct {
 	Most     int      // rows that are looked at; 0 means 10,000
 	Inline   bool     // of a page that has the style of pictures itself
 	Threads  int      // 0 means every processor; the picture does not depend on it
+	// Shared keeps what several pictures of this input have in common, as new(Shared); nil keeps nothing.
+	Shared *Shared
+}
+
+// Shared is what pictures of one scorer and one table have in common, drawn one after another.
+type Shared struct {
+	checked [2]*checked // rows with their transforms, as they are and left out
 }
 
 // kinds are all kinds, in the order in which they are told.

@@ -259,6 +259,18 @@ func TestForest(t *testing.T) {
 	if !strings.Contains(c.Description, "on top, with intervals; those that do not reach 0 have a sure sign. "+strings.Replace(panel.Y.Levels[len(panel.Y.Levels)-1], ":", ",", 1)) {
 		t.Errorf("the largest is not in the description %s", c.Description)
 	}
+	// Over many rows effects are those of the delta method, within the error of draws.
+	input := Input{Scorer: scorer, Rows: rowsOf(t, 1100, 13), Shared: new(Shared)}
+	var out bytes.Buffer
+	list, _, err := DrawForest(t.Context(), &out, input)
+	must.Succeed(t, err)
+	drawn := must.Value(effect.Of(t.Context(), scorer, input.Rows, effect.Options{Step: effect.SD, Draws: 4000}))(t).Effects
+	for _, e := range list {
+		o := drawn[slices.IndexFunc(drawn, func(o effect.Effect) bool { return o.Term == e.Term && o.Contrast == e.Contrast })]
+		if gap := math.Abs(float64(e.Estimate - o.Estimate)); e.Method != "delta" || o.Method != "draws" || gap > 5*float64(o.MCSE) || math.Abs(float64(e.StdError/o.StdError)-1) > .06 {
+			t.Errorf("%s: %+v, and by draws %+v", e.Term, e, o)
+		}
+	}
 }
 
 // evaluated is what evaluate says of rows, each left out too where they are those of training.
@@ -381,6 +393,13 @@ func TestResiduals(t *testing.T) {
 	}
 	if coverage, _ := evaluated(t, scorer, test, false); !strings.Contains(c.Under, coverage) {
 		t.Errorf("%q, want %q", c.Under, coverage)
+	}
+	// What pictures share is that of each by itself, left out and not.
+	shared := Input{Scorer: scorer, Rows: train, Shared: new(Shared)}
+	for _, kind := range []Kind{LOOPIT, PPCPIT, Residuals, LOOPIT} {
+		if svgOf(t, kind, shared) != svgOf(t, kind, Input{Scorer: scorer, Rows: train}) {
+			t.Errorf("%s: another picture beside others", kind)
+		}
 	}
 }
 

@@ -1,8 +1,8 @@
 package plot
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,14 +17,7 @@ import (
 const reliabilitySets = 100
 
 // reliabilityOf returns the reliability of predicted means, and the line through targets over them.
-func (p *picture) reliabilityOf(y, mean, weight []float64) (metric.CalibrationResult, error) {
-	if p.Scorer.Binary() {
-		var c metric.Classification
-		for i := range y {
-			c.Add(y[i], mean[i], weight[i])
-		}
-		return c.Calibration(true)
-	}
+func reliabilityOf(y, mean, weight []float64) (metric.CalibrationResult, error) {
 	c := metric.Calibration{Table: true}
 	for i := range y {
 		c.Add(y[i], mean[i], weight[i])
@@ -50,6 +43,11 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
+	total, counted, err := weigh(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	repeat, classes := newCopier(total, counted), metric.Classification{}
 	var y, mean, weight []float64
 	sets := make([][]float64, reliabilitySets)
 	err = table.Each(ctx, func(rows *score.Rows) error {
@@ -64,32 +62,54 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 			if predicted != predicted {
 				return fmt.Errorf("%s: the prediction has no mean, with which the target could be compared: %s", rows.Place(i), p.Scorer.Momentless())
 			}
-			y, mean, weight = append(y, rows.Target(i)), append(mean, predicted), append(weight, rows.Weight(i))
+			if p.Scorer.Binary() {
+				classes.Add(rows.Target(i), predicted, rows.Weight(i))
+			}
 			rng := credence.Rand(p.Seed, credence.PlotDraws, uint64(rows.SourceRow(i)))
-			for s := range sets {
-				drawn, err := rows.Sample(i, rng)
-				if err != nil {
-					return err
+			copies := max(1, repeat.of(rows.Weight(i))) // so that sets spread as those of so many rows
+			for range copies {
+				y, mean, weight = append(y, rows.Target(i)), append(mean, predicted), append(weight, rows.Weight(i)/float64(copies))
+				for s := range sets {
+					drawn, err := rows.Sample(i, rng)
+					if err != nil {
+						return err
+					}
+					sets[s] = append(sets[s], drawn)
 				}
-				sets[s] = append(sets[s], drawn)
 			}
 		}
 		return nil
 	})
-	if err == nil && len(y) == 0 {
-		err = errors.New("no row has a target and a weight above 0: give rows that have them, to compare with")
-	}
 	if err != nil {
 		return nil, err
 	}
-	found, err := p.reliabilityOf(y, mean, weight)
+	// In ascending order, which metric finds at once for every set.
+	order := make([]int, len(mean))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(mean[a], mean[b]), a-b) })
+	for _, list := range append([][]float64{y, mean, weight}, sets...) {
+		copied := slices.Clone(list)
+		for k, i := range order {
+			list[k] = copied[i]
+		}
+	}
+	found, err := reliabilityOf(y, mean, weight)
 	if err != nil {
 		return nil, err
+	}
+	if p.Scorer.Binary() { // whose line is that of the logit
+		line, err := classes.Calibration(false)
+		if err != nil {
+			return nil, err
+		}
+		found.Slope, found.Intercept = line.Slope, line.Intercept
 	}
 	steps := found.Reliability.Isotonic
 	curves := make([][]metric.ReliabilityBin, len(sets))
 	for s, set := range sets {
-		of, err := p.reliabilityOf(set, mean, weight)
+		of, err := reliabilityOf(set, mean, weight)
 		if err != nil {
 			return nil, err
 		}
@@ -123,12 +143,12 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 		rug.X = append(rug.X, sorted[k*len(sorted)/min(mostRug, len(sorted))])
 	}
 	name := p.expected()
-	under := p.looked(len(y))
+	under := p.looked(counted)
 	if found.Slope.Defined() && found.Intercept.Defined() {
 		under += fmt.Sprintf("; calibration slope %.3f, intercept %s", found.Slope, number(float64(found.Intercept)))
 	}
 	share := math.Round(100 * float64(outside) / (points + 1))
-	under += fmt.Sprintf("; %g %% of the curve outside the band", share)
+	under += fmt.Sprintf("; %g %% of the curve outside the band", share) + repeat.told()
 	return &chart.Chart{
 		Title: fmt.Sprintf("Reliability: what is observed where %s is predicted", name), Under: under,
 		Description: fmt.Sprintf("The ascending curve of the observed mean against the predicted one: on the diagonal where predictions are right, and in the band where chance explains how far it is from there. %s.", under),

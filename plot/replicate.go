@@ -2,7 +2,6 @@ package plot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,8 +16,9 @@ import (
 // replicates are the targets of rows, and sets of targets that the model draws in their place: those of a set share the
 // weights and the parameters of the family.
 type replicates struct {
-	y    []float64
-	sets [][]float64
+	y      []float64
+	sets   [][]float64
+	looked string // which rows
 }
 
 // mostDrawn is the largest number of targets that are drawn.
@@ -31,31 +31,29 @@ func (p *picture) replicate(ctx context.Context, count int) (*replicates, error)
 	if err != nil {
 		return nil, err
 	}
-	count = max(10, min(count, mostDrawn/max(1, table.Rows())))
+	total, counted, err := weigh(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	repeat := newCopier(total, counted)
+	count = max(10, min(count, mostDrawn/max(1, repeat.total())))
 	draws, err := p.Scorer.Draw(count, p.Seed)
 	if err != nil {
 		return nil, err
 	}
-	r := &replicates{sets: make([][]float64, draws.Count)}
+	r := &replicates{sets: make([][]float64, draws.Count), looked: p.looked(counted) + repeat.told()}
 	err = table.Each(ctx, func(rows *score.Rows) error {
-		_, _, y, err := draws.Rows(rows)
-		if err != nil {
-			return err
+		copies := make([]int, rows.Len())
+		for i := range copies {
+			copies[i] = repeat.of(rows.Weight(i))
+			r.y = append(r.y, slices.Repeat([]float64{rows.Target(i)}, copies[i])...)
 		}
-		for i := range rows.Len() {
-			if rows.Weight(i) == 0 {
-				continue
-			}
-			r.y = append(r.y, rows.Target(i))
-			for s := range r.sets {
-				r.sets[s] = append(r.sets[s], y[i*draws.Count+s])
-			}
+		y, err := draws.Targets(rows, copies)
+		for k := range y {
+			r.sets[k%draws.Count] = append(r.sets[k%draws.Count], y[k])
 		}
-		return nil
+		return err
 	})
-	if err == nil && len(r.y) == 0 {
-		err = errors.New("no row has a target and a weight above 0: give rows that have them, to compare with")
-	}
 	return r, err
 }
 
@@ -219,7 +217,7 @@ func drawDist(ctx context.Context, p *picture) (*chart.Chart, error) {
 		panel.Marks = append(panel.Marks, chart.Mark{Name: "their mean", X: x, Y: mean, Dashed: true, Colour: 1}, observed)
 	}
 	return &chart.Chart{
-		Title: fmt.Sprintf("Observed %s among what the model draws", name), Under: p.looked(len(r.y)), Panels: []chart.Panel{panel},
+		Title: fmt.Sprintf("Observed %s among what the model draws", name), Under: r.looked, Panels: []chart.Panel{panel},
 		Description: fmt.Sprintf("The distribution of %s, and those of %d sets of targets that the model draws for the same rows: the observed one should look like one of them.", name, len(r.sets)),
 	}, nil
 }
@@ -255,7 +253,7 @@ func drawStatistics(ctx context.Context, p *picture) (*chart.Chart, error) {
 		return nil, err
 	}
 	name := p.Scorer.Frame().TargetName()
-	c := &chart.Chart{Title: fmt.Sprintf("Numbers of %s among those of what the model draws", name), Under: fmt.Sprintf("%s; %d sets drawn", p.looked(len(r.y)), len(r.sets)),
+	c := &chart.Chart{Title: fmt.Sprintf("Numbers of %s among those of what the model draws", name), Under: fmt.Sprintf("%s; %d sets drawn", r.looked, len(r.sets)),
 		Description: "A histogram of each number over sets of targets that the model draws for the same rows, and the observed one as a line, which should lie among them.", Columns: 2}
 	for _, s := range p.statistics() {
 		observed := s.of(r.y)
@@ -317,7 +315,6 @@ func drawRootogram(ctx context.Context, p *picture) (*chart.Chart, error) {
 		high = max(high, percentile(slices.Sorted(slices.Values(set)), .999))
 	}
 	width := math.Ceil((high + 1) / mostValues) // of a run of counts that are told together
-	n := float64(len(r.y))
 	roots := func(set []float64) []float64 {
 		out := make([]float64, int(high/width)+1)
 		for _, v := range set {
@@ -358,7 +355,7 @@ func drawRootogram(ctx context.Context, p *picture) (*chart.Chart, error) {
 	}
 	name := p.Scorer.Frame().TargetName()
 	c := &chart.Chart{
-		Title: fmt.Sprintf("Rootogram: how often %s has each value", name), Under: fmt.Sprintf("%s; %d of %d feet outside the band", p.looked(int(n)), out, len(observed)),
+		Title: fmt.Sprintf("Rootogram: how often %s has each value", name), Under: fmt.Sprintf("%s; %d of %d feet outside the band", r.looked, out, len(observed)),
 		Description: fmt.Sprintf("The square root of how often each count is expected, from which the square root of how often it is observed hangs: feet below 0 are counts that are more often than expected. %d of %d feet lie outside the band; the farthest is at %s.", out, len(observed), number(worst)),
 		Panels:      []chart.Panel{{X: chart.Axis{Name: name, Whole: true}, Y: chart.Axis{Name: "square root of the number of rows"}, Marks: []chart.Mark{bars, band, curve}, Rules: []chart.Rule{{At: 0}}}},
 	}

@@ -157,6 +157,7 @@ type writer struct {
 	looked   credence.Source // rows that checks look at
 	training bool            // rows are those of the fit
 	summary  Summary
+	shared   plot.Shared
 }
 
 func newWriter(ctx context.Context, input Input) (*writer, error) {
@@ -199,7 +200,7 @@ func newWriter(ctx context.Context, input Input) (*writer, error) {
 
 // picture is the input of pictures.
 func (r *writer) picture() plot.Input {
-	return plot.Input{Scorer: r.scorer, Rows: r.Rows, Interval: r.Interval, All: r.All, Seed: r.Seed, Threads: r.Threads, Inline: true}
+	return plot.Input{Scorer: r.scorer, Rows: r.Rows, Interval: r.Interval, All: r.All, Seed: r.Seed, Threads: r.Threads, Inline: true, Shared: &r.shared}
 }
 
 func (r *writer) view() (*view, error) {

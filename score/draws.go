@@ -307,10 +307,33 @@ func (d *Draws) Latent(rows *Rows) []float64 {
 // own values. What a row lacks is NaN.
 func (d *Draws) Rows(rows *Rows) (f, mean, y []float64, err error) {
 	f = d.Latent(rows)
-	mean, y = make([]float64, len(f)), make([]float64, len(f))
-	if _, ok := d.Members[0].Model.Likelihood.(likelihood.Sampler); !ok {
-		return nil, nil, nil, fmt.Errorf("likelihood %T draws no y: give it the method of likelihood.Sampler", d.Members[0].Model.Likelihood)
+	if y, err = d.sample(rows, f, slices.Repeat([]int{1}, rows.Len())); err != nil {
+		return nil, nil, nil, err
 	}
+	mean = make([]float64, len(f))
+	rows.Each(func(i int) { d.expect(rows, i, mean[i*d.Count:(i+1)*d.Count], f[i*d.Count:(i+1)*d.Count]) })
+	return f, mean, y, nil
+}
+
+// Targets returns draws of y of copies[i] rows like row i under every draw, those of a row one after another: the sum
+// of copies × Count, row-major.
+func (d *Draws) Targets(rows *Rows, copies []int) ([]float64, error) {
+	if rows == nil || len(copies) != rows.Len() {
+		return nil, errors.New("each of the rows has a number of copies: give as many as there are rows")
+	}
+	return d.sample(rows, d.Latent(rows), copies)
+}
+
+// sample draws copies of the targets, and makes f of what a row lacks NaN.
+func (d *Draws) sample(rows *Rows, f []float64, copies []int) ([]float64, error) {
+	if _, ok := d.Members[0].Model.Likelihood.(likelihood.Sampler); !ok {
+		return nil, fmt.Errorf("likelihood %T draws no y: give it the method of likelihood.Sampler", d.Members[0].Model.Likelihood)
+	}
+	first := make([]int, len(copies)+1)
+	for i, n := range copies {
+		first[i+1] = first[i] + n
+	}
+	y := make([]float64, first[len(copies)]*d.Count)
 	rows.Each(func(i int) {
 		rng := credence.Rand(d.seed, credence.PosteriorDraws, uint64(3*rows.SourceRow(i)+2))
 		at := f[i*d.Count : (i+1)*d.Count]
@@ -319,14 +342,15 @@ func (d *Draws) Rows(rows *Rows) (f, mean, y []float64, err error) {
 				at[s] = math.NaN()
 			}
 		}
-		d.expect(rows, i, mean[i*d.Count:(i+1)*d.Count], at)
-		d.each(func(s int, l credence.Likelihood) {
-			if y[i*d.Count+s] = math.NaN(); at[s] == at[s] {
-				y[i*d.Count+s] = rows.own(rows.batch.LikelihoodOf(l, i).(likelihood.Sampler).Sample(rng, at[s]))
-			}
-		})
+		for k := first[i]; k < first[i+1]; k++ {
+			d.each(func(s int, l credence.Likelihood) {
+				if y[k*d.Count+s] = math.NaN(); at[s] == at[s] {
+					y[k*d.Count+s] = rows.own(rows.batch.LikelihoodOf(l, i).(likelihood.Sampler).Sample(rng, at[s]))
+				}
+			})
+		}
 	})
-	return f, mean, y, nil
+	return y, nil
 }
 
 // each visits all draws by the places that they have in results.

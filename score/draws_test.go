@@ -96,6 +96,16 @@ func TestDraws(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				copies := slices.Repeat([]int{0}, rows.Len()) // the second row twice, the third once
+				copies[1], copies[2] = 2, 1
+				some, err := drawn.Targets(rows, copies)
+				if err != nil {
+					return err
+				}
+				first, again, third := some[:drawn.Count], some[drawn.Count:2*drawn.Count], some[2*drawn.Count:]
+				if size := drawn.Count; !slices.Equal(first, y[size:2*size]) || !slices.Equal(third, y[2*size:3*size]) || slices.Equal(first, again) {
+					t.Fatal("copies of rows are not drawn as rows are, each afresh")
+				}
 				lower, upper, err := rows.MeanIntervals()
 				if err != nil {
 					return err

@@ -163,7 +163,7 @@ func (l *Leaver) without(logs, f []float64, y, weight float64, family func(s int
 		upTo := cumulative.CDF(y, f[s])
 		out.upTo += share * upTo
 		if l.discrete {
-			upTo = cumulative.CDF(y-1, f[s])
+			upTo = math.Max(0, upTo-math.Exp(logs[s]-ratios[s]))
 		}
 		out.below += share * upTo
 	}
@@ -171,11 +171,12 @@ func (l *Leaver) without(logs, f []float64, y, weight float64, family func(s int
 	return out
 }
 
-// leaveByDraws is leaveJoint of f ~ N(mean, variance) alone, by count draws.
-func (l *Leaver) leaveByDraws(family credence.Predictive, y, weight, mean, variance float64, count int) left {
-	f := normalQuantiles(count)
-	for s, u := range f {
-		f[s] = mean + math.Sqrt(variance)*u
+// leaveByDraws is leaveJoint of f ~ N(mean, variance) alone.
+func (l *Leaver) leaveByDraws(family credence.Predictive, y, weight, mean, variance float64) left {
+	count := len(l.unit)
+	f := make([]float64, count)
+	for s := range f {
+		f[s] = mean + math.Sqrt(variance)*l.unit[s]
 	}
 	logs := slices.Clone(f)
 	likelihood.LogDensities(family, logs, y, logs)

@@ -41,6 +41,7 @@ type Leaver struct {
 	joint              *joint // from the first rows on, where the fit has learned parameters of the family
 	phi                credence.Design
 	slopes             []float64 // of f of each row along the axes of the family's parameters
+	unit               []float64 // evenly spread draws of a standard normal variable, of a row's part
 	logDensity, weight []float64
 	pit                bool      // keep what follows
 	k, below, upTo     []float64 // Pareto-k̂, and the probabilities below each target and up to it given the other rows
@@ -137,7 +138,9 @@ func (l *Leaver) prepare(rows *Rows) (err error) {
 	l.discrete = rows.scorer.Discrete()
 	f := l.fitted.Family
 	if l.draws = jointDraws; f == nil {
-		l.draws = drawsOf(rows.dist.Parts())
+		if l.draws = drawsOf(rows.dist.Parts()); len(l.unit) != l.draws {
+			l.unit = normalQuantiles(l.draws)
+		}
 		return nil
 	}
 	if l.joint == nil {
@@ -210,7 +213,7 @@ func (l *Leaver) leave(rows *Rows, i int) left {
 				of.below = of.upTo
 			}
 		} else {
-			of = l.leaveByDraws(family, y, weight, mean, variance, drawsOf(rows.dist.Parts()))
+			of = l.leaveByDraws(family, y, weight, mean, variance)
 		}
 		k = math.Max(k, of.k)
 		parts, weights = append(parts, of), append(weights, math.Log(probability)-of.logDensity)

@@ -54,6 +54,23 @@ func (t *Table) Counts() frame.Counts {
 	return counts
 }
 
+// EachWeight visits how many times each row counts, in order, without scoring it.
+func (t *Table) EachWeight(ctx context.Context, visit func(weight float64)) error {
+	var batch credence.Batch
+	for first, count := range credence.Blocks(t.Rows()) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.bound.Read(&batch, first, count); err != nil {
+			return err
+		}
+		for i := range batch.Rows() {
+			visit(batch.WeightOf(i))
+		}
+	}
+	return nil
+}
+
 // Each scores all rows in order, a run at a time; rows are valid until visit returns.
 func (t *Table) Each(ctx context.Context, visit func(rows *Rows) error) error {
 	rows := t.scorer.NewRows()

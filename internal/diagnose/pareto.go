@@ -24,7 +24,8 @@ func Smooth(logWeights []float64) (k float64) {
 		}
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(logWeights[a], logWeights[b]) })
+	// Weights of evenly spread draws rise or fall along them, which a sort that is not stable by itself finds at once.
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(logWeights[a], logWeights[b]), a-b) })
 	largest := logWeights[order[n-1]]
 	cut := math.Exp(logWeights[order[n-tail-1]] - largest)
 	excess := make([]float64, tail)
