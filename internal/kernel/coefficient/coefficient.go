@@ -56,8 +56,7 @@ var Atanh = [...]float64{
 	0.0781911746712089,
 }
 
-// NormalTail is (a+k)Q(a)exp(a²/2) in t = (a−k)/(a+k), Q the upper tail of the standard normal on [-1, 1]; relative
-// error of the function 8.4e-17.
+// NormalTail is (a+k)Q(a)exp(a²/2) in t = (a−k)/(a+k), Q the upper tail of the standard normal on [-1, 1]; relative error of the function 8.4e-17.
 var NormalTail = [...]float64{
 	0.729083690133373,
 	-0.5093319819174894,
