@@ -52,6 +52,20 @@ type Continuer interface {
 	Continue(share float64)
 }
 
+// Uniter is the ability of an online engine to be brought together with learners of other rows that began as it did.
+type Uniter interface {
+	Online
+	// Unites says why learners with these options cannot be brought together, nil where they can.
+	Unites() error
+	// Leave ends learning before the learner is brought together with others. The first rows, where the engine keeps
+	// some, stay where asked for.
+	Leave(rows bool)
+	// Unite adds the evidence of another learner, whose slot i is slots[i] here, so that the prior counts once.
+	Unite(other Online, slots []int32) error
+	// United ends it: what is learned of the prior is learned from all evidence.
+	United()
+}
+
 // Marginal is the posterior of one weight.
 type Marginal struct {
 	Mean, Variance float64 // of w, the chance of 0 included

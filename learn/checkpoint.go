@@ -57,29 +57,38 @@ func (l *Learner) asked() asked {
 // Checkpoint replaces the file at path by the state of the learner, which stands at a position of its
 // rows.
 func (l *Learner) Checkpoint(path string, at credence.Position) error {
-	if err := l.wait(); err != nil {
+	document, tensors, err := l.state(at)
+	if err != nil {
 		return err
+	}
+	return kind.Write(path, document, tensors)
+}
+
+// state returns what a checkpoint has.
+func (l *Learner) state(at credence.Position) (*document, []safetensors.Tensor, error) {
+	if err := l.wait(); err != nil {
+		return nil, nil, err
 	}
 	state, tensors, err := l.online.State()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	for k := range tensors {
 		tensors[k] = tensors[k].Finite()
 	}
 	measured, err := l.measured.State()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	tensors = append(tensors, l.keysTensor(), safetensors.Of("learn.progressive", measured))
 	if l.names != nil {
 		text, ends := l.names.Arena(l.counts.Slots)
 		tensors = append(tensors, safetensors.Of("learn.names.text", text), safetensors.Of("learn.names.ends", ends))
 	}
-	return kind.Write(path, document{
+	return &document{
 		Asked: l.asked(), Formula: l.formula, Notes: l.notes, Plan: l.plan, Position: at, Counts: l.counts,
 		Named: l.names != nil, Learner: state,
-	}, tensors)
+	}, tensors, nil
 }
 
 // savedKeys is the number of keys that are written at a time.
@@ -143,8 +152,8 @@ func (l *Learner) restore(doc *document, r *safetensors.Reader) error {
 		return &fit.Misuse{Err: err}
 	}
 	l.formula, l.notes, l.plan, l.counts = doc.Formula, doc.Notes, doc.Plan, doc.Counts
-	if l.counts.Pass >= l.engine.Passes {
-		l.finished = l.engine.Passes > 1
+	if l.counts.Pass >= l.engine.Passes || l.counts.Files > 0 {
+		l.finished = l.engine.Passes > 1 || l.counts.Files > 0
 		l.counts.Pass = l.engine.Passes - 1 // what has come since is learned
 	}
 	var err error

@@ -86,9 +86,13 @@ func (l *Learner) warnings() []string {
 	return warnings
 }
 
-func (l *Learner) remarks() []string {
-	if c := &l.counts; c.Dropped > 0 {
-		return []string{fmt.Sprintf("%d of %d rows have missing values and are left out", c.Dropped, c.Dropped+c.Rows)}
+func (l *Learner) remarks() (remarks []string) {
+	c := &l.counts
+	if c.Dropped > 0 {
+		remarks = append(remarks, fmt.Sprintf("%d of %d rows have missing values and are left out", c.Dropped, c.Dropped+c.Rows))
 	}
-	return nil
+	if c.Files > 0 {
+		remarks = append(remarks, fmt.Sprintf("%d files were learned apart from one prior, and their evidence was added up", c.Files))
+	}
+	return remarks
 }

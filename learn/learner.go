@@ -69,6 +69,7 @@ type counts struct {
 	Positives float64  `json:"positives"` // weight of the rows of class 1, in the first pass
 	Weight    float64  `json:"weight"`    // of all rows of the first pass
 	Sums      passSums `json:"sums,omitzero"`
+	Files     int      `json:"files,omitempty"` // that were learned apart, and brought together
 }
 
 // New returns a learner that has seen nothing. It refuses, as [fit.ErrMisuse], whatever is wrong with

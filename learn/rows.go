@@ -54,6 +54,9 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	if l.broken != nil {
 		return 0, l.broken
 	}
+	if l.finished && rows.Count+len(rows.Faults) > 0 && l.counts.Files > 0 {
+		return 0, &fit.Misuse{Err: fmt.Errorf("the checkpoint is of %d files that were learned apart, and no row is the next: start from the model, with --from", l.counts.Files)}
+	}
 	if l.finished && rows.Count+len(rows.Faults) > 0 {
 		return 0, &fit.Misuse{Err: fmt.Errorf("the checkpoint is of a finished run of %d passes, in which new rows would count less than the others: begin anew", l.engine.Passes)}
 	}

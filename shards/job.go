@@ -11,7 +11,7 @@
 // Jobs and parts are values that files hold: nothing runs between rounds. A job of engine exact has a round that counts
 // (one more for each nesting of center and scale) and one that adds up. Of every file a part has the sums of d×d
 // products, levels, and up to 10,000 rows, evenly spread over all files, which the criticism looks at: rows leave their
-// place by these alone, and [Job.KeepRows] keeps them there.
+// place by these alone, and [Job.KeepRows] keeps them there. [NewOnline] learns two classes row by row.
 package shards
 
 import (
@@ -33,6 +33,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/checkpoint"
+	"github.com/credence-ml/credence/learn"
 )
 
 // Job is a fit of files that lie apart, as far as it has come.
@@ -46,7 +47,8 @@ type Job struct {
 
 	state   state
 	vectors map[string][]float64 // of the first rows
-	fit     *fit.Job
+	fit     *fit.Job             // nil where files are learned online
+	learned *learn.Learner       // of all files, once they are merged
 	id      string
 	twice   []int
 }
@@ -55,6 +57,8 @@ type Job struct {
 type state struct {
 	Version string          `json:"version"`
 	Options fit.Options     `json:"options"`
+	Online  bool            `json:"online,omitempty"`
+	Classes []string        `json:"classes,omitempty"` // of the target of a job that is learned online
 	Reading reading         `json:"reading"`
 	Columns []string        `json:"columns"`           // that are read
 	Outside []string        `json:"outside,omitempty"` // of the formula, that the criticism looks at
@@ -100,28 +104,46 @@ const beginning = 64 << 10
 // a job whose first question is not answered. It refuses models whose rows have to be in one place.
 func New(ctx context.Context, paths []string, options fit.Options, read dataset.Options) (*Job, error) {
 	options.Threads, options.Memory, options.Progress, options.Registry = 0, 0, nil, nil
-	if name, _, _ := strings.Cut(options.Engine, "("); name == "ftrl" || name == "sgd" {
-		return nil, &fit.Misuse{Option: "engine", Err: fmt.Errorf("%s has no posterior, and learners of files apart cannot be brought together: use --engine exact, or the command stream on one machine", name)}
+	switch name, _, _ := strings.Cut(options.Engine, "("); name {
+	case "sep", "adpredictor":
+		return nil, &fit.Misuse{Option: "engine", Err: fmt.Errorf("%s learns files apart row by row: add --online, or use --engine exact", name)}
+	case "ftrl", "sgd":
+		return nil, &fit.Misuse{Option: "engine", Err: fmt.Errorf("%s has no posterior, and learners of files apart cannot be brought together: use --engine exact, or --online --engine sep, or the command stream on one machine", name)}
 	}
 	fitJob, err := fit.New(options)
 	if err != nil {
 		return nil, err
 	}
+	j := &Job{fit: fitJob, state: state{Options: options}}
+	if err := j.look(ctx, paths, read, func(table *dataset.Table) ([]string, error) { return fitJob.Columns(table.Schema()) }); err != nil {
+		return nil, err
+	}
+	if err := fitJob.CheckApart(j.schema()); err != nil {
+		return nil, err
+	}
+	if j.state.Outside, err = fitJob.Outside(j.state.Reading.Schema); err != nil {
+		return nil, err
+	}
+	return j, j.name()
+}
+
+// look finds out what the files at paths are, of which a function says what columns are read.
+func (j *Job) look(ctx context.Context, paths []string, read dataset.Options, columns func(*dataset.Table) ([]string, error)) error {
 	if slices.Contains(paths, "-") {
-		return nil, &fit.Misuse{Err: errors.New("standard input lies nowhere else: give the files of the table")}
+		return &fit.Misuse{Err: errors.New("standard input lies nowhere else: give the files of the table")}
 	}
 	table, err := dataset.Open(ctx, paths, read)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer table.Close()
 	schema := *table.Schema()
 	schema.Columns = slices.Clone(schema.Columns)
-	j := &Job{fit: fitJob, state: state{Version: version(), Options: options, Reading: reading{
+	s := &j.state
+	s.Version, s.Reading = version(), reading{
 		Format: read.Format, Encoding: read.Encoding, Delimiter: read.Delimiter, Decimal: read.Decimal, Missing: read.MissingTokens, MaxLevels: read.MaxLevels,
 		Schema: &schema, Words: map[string][]string{},
-	}}}
-	s := &j.state
+	}
 	for i := range schema.Columns {
 		c := &schema.Columns[i]
 		c.Levels = nil
@@ -129,28 +151,22 @@ func New(ctx context.Context, paths []string, options fit.Options, read dataset.
 			s.Reading.Words[c.Name] = words
 		}
 	}
-	if s.Columns, err = fitJob.Columns(&schema); err != nil {
-		return nil, err
+	if s.Columns, err = columns(table); err != nil {
+		return err
 	}
 	for _, name := range s.Columns {
 		if of, _ := credence.CutText(name); table.Undecided(of) && of == name {
-			return nil, fmt.Errorf("column %q has no value in the first 10,000 rows, and each file would find a kind of its own: state it, as --types '%s=number'", name, name)
+			return fmt.Errorf("column %q has no value in the first 10,000 rows, and each file would find a kind of its own: state it, as --types '%s=number'", name, name)
 		}
-	}
-	if err := fitJob.CheckApart(j.schema()); err != nil {
-		return nil, err
-	}
-	if s.Outside, err = fitJob.Outside(&schema); err != nil {
-		return nil, err
 	}
 	for _, name := range table.Files() {
 		f, err := fileOf(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.Files = append(s.Files, f)
 	}
-	return j, j.name()
+	return nil
 }
 
 // KeepRows keeps all rows where they lie: parts have sums alone, and the model no criticism. It is for a job whose
@@ -170,7 +186,7 @@ func (j *Job) name() (err error) {
 	for i := range files {
 		files[i].Path = ""
 	}
-	j.id, err = checkpoint.Fingerprint(s.Version, s.Options, s.Reading, s.Columns, s.Outside, files, s.NoRows)
+	j.id, err = checkpoint.Fingerprint(s.Version, s.Options, s.Online, s.Classes, s.Reading, s.Columns, s.Outside, files, s.NoRows)
 	return err
 }
 
@@ -237,7 +253,7 @@ func (j *Job) Round() int { return j.state.Round + 1 }
 
 // Left returns how many rounds follow the one that the job asks.
 func (j *Job) Left() (rounds int) {
-	if j.state.Frame != nil {
+	if j.state.Frame != nil || j.state.Online {
 		return 0
 	}
 	c, err := j.fit.NewCensus(j.schema(), j.schema(), 0)
@@ -266,7 +282,10 @@ func Read(path string) (j *Job, err error) {
 	if s := &j.state; s.Version != version() || s.Reading.Schema == nil || len(s.Files) == 0 {
 		return nil, fmt.Errorf("%s: version %s of credence made the job, and this is %s, whose sums may differ: use one for all rounds, or make the job anew", path, s.Version, version())
 	}
-	if j.fit, err = fit.New(j.state.Options); err != nil {
+	if !j.state.Online {
+		j.fit, err = fit.New(j.state.Options)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return j, j.name()
@@ -304,9 +323,13 @@ func (j *Job) open(ctx context.Context, k int, trained *credence.Schema) (*datas
 	if err != nil {
 		return nil, err
 	}
-	r := &j.state.Reading
+	r, online := &j.state.Reading, j.state.Online
+	stated := r.Schema
+	if stated.Label || stated.Sparse > 0 { // rows say what features they have
+		stated = nil
+	}
 	return dataset.Open(ctx, []string{path}, dataset.Options{
-		Format: r.Format, Encoding: r.Encoding, Delimiter: r.Delimiter, Decimal: r.Decimal, MissingTokens: r.Missing, MaxLevels: r.MaxLevels, Stated: r.Schema, Schema: trained,
-		KindsKnown: true, Threads: j.Threads, CacheDir: j.Cache.CacheDir, CacheLimit: j.Cache.CacheLimit, MemoryLimit: j.Cache.MemoryLimit,
+		Format: r.Format, Encoding: r.Encoding, Delimiter: r.Delimiter, Decimal: r.Decimal, MissingTokens: r.Missing, MaxLevels: r.MaxLevels, Stated: stated, Schema: trained,
+		KindsKnown: true, Keyed: online, Once: online, Threads: j.Threads, CacheDir: j.Cache.CacheDir, CacheLimit: j.Cache.CacheLimit, MemoryLimit: j.Cache.MemoryLimit,
 	})
 }

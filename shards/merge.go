@@ -54,6 +54,10 @@ func (j *Job) Merge(ctx context.Context, parts ...*Part) (fitted *credence.Fitte
 	if err != nil {
 		return nil, false, err
 	}
+	if j.state.Online {
+		fitted, err = j.unite(answers)
+		return fitted, false, err
+	}
 	if j.state.Frame == nil {
 		return nil, true, j.mergeCounts(answers)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/internal/checkpoint"
+	"github.com/credence-ml/credence/internal/safetensors"
 )
 
 // Part answers what a job asks, for some of its files.
@@ -26,6 +28,8 @@ type Part struct {
 	name    string // of its file
 	state   partState
 	vectors map[string][]float64
+	// states are those of the learners of files, which stay in the file of a part that was read.
+	states map[int][]byte
 }
 
 // partState is what a file of a part has, beside vectors.
@@ -44,13 +48,20 @@ type answer struct {
 	Schema  *credence.Schema   `json:"schema,omitempty"` // of the first rows, with the file's levels
 	Sums    json.RawMessage    `json:"sums,omitempty"`
 	Targets *criticism.Targets `json:"targets,omitempty"`
-	Beside  *credence.Schema   `json:"beside,omitempty"` // of columns outside the formula
+	Beside  *credence.Schema   `json:"beside,omitempty"`  // of columns outside the formula
+	Learned string             `json:"learned,omitempty"` // SHA-256 of the learner's state
 }
 
 var partKind = checkpoint.Kind{Name: "part", Format: 1, Anew: "run credence partial again for its files"}
 
 // Write replaces the file at path by the part.
-func (p *Part) Write(path string) error { return partKind.WriteAll(path, &p.state, p.vectors) }
+func (p *Part) Write(path string) error {
+	var states []safetensors.Tensor
+	for _, k := range slices.Sorted(maps.Keys(p.states)) {
+		states = append(states, safetensors.Of(prefix(k)+"learner", p.states[k]))
+	}
+	return partKind.WriteAll(path, &p.state, p.vectors, states...)
+}
 
 // ReadPart reads a part that Write wrote.
 func ReadPart(path string) (*Part, error) {
@@ -102,12 +113,17 @@ func (j *Job) Partial(ctx context.Context, files ...int) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Part{state: partState{Job: j.id, Round: j.Round(), Question: question}, vectors: map[string][]float64{}}
+	p := &Part{state: partState{Job: j.id, Round: j.Round(), Question: question}, vectors: map[string][]float64{}, states: map[int][]byte{}}
 	for _, k := range files {
 		if k < 0 || k >= len(j.state.Files) {
 			return nil, fmt.Errorf("shards: the job has no file %d: it has files 0 to %d", k, len(j.state.Files)-1)
 		}
-		a, err := j.answer(ctx, k, p.vectors)
+		var a *answer
+		if j.state.Online {
+			a, err = j.learn(ctx, k, p.states)
+		} else {
+			a, err = j.answer(ctx, k, p.vectors)
+		}
 		if err != nil {
 			return nil, err
 		}

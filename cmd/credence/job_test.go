@@ -90,3 +90,38 @@ func TestJobs(t *testing.T) {
 		t.Error("a part that was refused is there")
 	}
 }
+
+// TestOnlineJobs: files are learned apart by --online, in one round; the model is scored, and learning goes on from it
+// with other files and not with the next row.
+func TestOnlineJobs(t *testing.T) {
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	files := []string{file(t, "mon.vw", day(1, 5000)), file(t, "tue.vw", day(2, 3000)), file(t, "wed.vw", day(3, 4000))}
+	must(t, append([]string{"job", "--online", "-o", in("job"), "-q"}, files...)...)
+	must(t, "partial", in("job"), "0-1", "-o", in("a"), "-q")
+	must(t, "partial", in("job"), "2", "-o", in("b"), "-q")
+	told := decode(t, must(t, "merge", in("job"), in("b"), in("a"), "-o", in("model"), "--json"))
+	if told["engine"] != "sep" || number(t, told, "rows") != 12000 {
+		t.Errorf("%v", told)
+	}
+	must(t, "stream", "-o", in("once"), "-q", files[0], files[1], files[2])
+	apart, once := decode(t, must(t, "evaluate", in("model"), files[2], "--json")), decode(t, must(t, "evaluate", in("once"), files[2], "--json"))
+	if a, b := number(t, apart, "log_loss"), number(t, once, "log_loss"); a > b+0.03 { // days differ
+		t.Errorf("the log loss is %v, and %v of one pass", a, b)
+	}
+	if out := must(t, "stream", files[0], "--from", in("model"), "-o", in("next")); !strings.Contains(out, "which learned 12000 rows") || !strings.Contains(out, "17000 rows") {
+		t.Errorf("the next day tells %s", out)
+	}
+	for want, args := range map[string][]string{
+		"3 files that were learned apart":           {"stream", files[0], "-o", in("model"), "--resume"},
+		"leave --raw, --checkpoint and --unseen":    {"job", "--online", "--raw", files[0], "-o", in("c")},
+		"--engine: ftrl: it has no posterior":       {"job", "--online", "--engine", "ftrl", files[0], "-o", in("c")},
+		"--engine: sep learns files apart row by":   {"job", "--engine", "sep", "--target", "y", files[0], "-o", in("c")},
+		"state it, as adpredictor(variance=0.01)":   {"job", "--online", "--engine", "adpredictor", files[0], "-o", in("c")},
+		"leave such rows out by drop, or learn on ": {"job", "--online", "--missing", "mean", files[0], "-o", in("c")},
+	} {
+		if o := invoke(t, "", args...); o.code != exitMisuse || !strings.Contains(o.err, want) {
+			t.Errorf("%v ends with %d: %s", args, o.code, o.err)
+		}
+	}
+}

@@ -599,6 +599,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "effects by draws", Job: job("effects", "count", "poisson", "normal", svi, "--slopes", "x", "--by", "city")},
 		{Name: "effects by a stream", Job: job("effects", "b", "", "", "", "--base", "city=Bern")},
 		{Name: "merge", Job: job("merge", "y", "gaussian", "normal", exact)},
+		{Name: "merge, online", Job: job("merge", "b", "", "", "", "--online")},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
 		{Name: "compare by refits", Job: job("compare", "y", "gaussian", "normal", exact, "--cv", "3", "--group", "city")},
 		{Name: "stream", Job: job("stream", "b", "", "", "", "--report", "50")},
@@ -639,6 +640,9 @@ func commandSubjects() []relation.Subject {
 			j.Options.Formula += " + u"
 		case "merge":
 			s.Not = []string{"rows of a pipe"} // which lies nowhere else
+		case "merge, online":
+			s.Not = allBut("threads", "rows of a csv", "rows of a tsv", "rows of a parquet", "names")
+			j.Options.Formula, j.Probe = "b ~ x + z + hash(city)", probe
 		case "calibrate":
 			j.Probe = relation.Data(60, 4)
 			s.Not = []string{"row alone", "place of a scored row"} // which are few to calibrate by, or others

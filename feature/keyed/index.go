@@ -273,6 +273,19 @@ func IndexOf(keys []uint64) (*Index, error) {
 	return x, nil
 }
 
+// Unite adds the first count features of another index, with their names where they are kept, and returns their slots.
+func (x *Index) Unite(names *Names, other *Index, texts *Names, count int) (slots []int32) {
+	slots = make([]int32, count)
+	for i, key := range other.Keys(count) {
+		slot := x.Add(key)
+		if names != nil && slot == names.Len() {
+			names.append([]byte(texts.Name(i)))
+		}
+		slots[i] = int32(slot)
+	}
+	return slots
+}
+
 // Fold gives up the memory by which keys are found, until one is looked up.
 func (x *Index) Fold() {
 	x.direct, x.table, x.tableAt = nil, nil, nil

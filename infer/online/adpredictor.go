@@ -2,7 +2,9 @@ package online
 
 import (
 	"cmp"
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
@@ -96,6 +98,35 @@ func (a *AdPredictor) Continue(share float64) {
 	for slot := range a.state.slots {
 		discount(a.state.at(int32(slot)), a.cfg.Variance)
 	}
+}
+
+// Unites implements [credence.Uniter].
+func (a *AdPredictor) Unites() error { return nil }
+
+// Leave implements [credence.Uniter]: no rows are kept.
+func (a *AdPredictor) Leave(bool) {}
+
+// United implements [credence.Uniter]: nothing of the prior is learned.
+func (a *AdPredictor) United() {}
+
+// Unite implements [credence.Uniter]: precisions and shifts add up, less those of the prior, whose mean is 0.
+func (a *AdPredictor) Unite(other credence.Online, slots []int32) error {
+	o, ok := other.(*AdPredictor)
+	if !ok || o == nil || o.cfg != a.cfg || o.state.slots > len(slots) {
+		return fmt.Errorf("online: %d features of %T, of other options perhaps, cannot be added", len(slots), other)
+	}
+	if len(slots) > 0 {
+		a.state.reserve(int(slices.Max(slots)) + 1)
+	}
+	unite := func(p, q *pair, prior float64) {
+		precision := 1/p[1] + (1/q[1] - 1/prior)
+		*p = pair{(p[0]/p[1] + q[0]/q[1]) / precision, 1 / precision}
+	}
+	unite(&a.bias, &o.bias, biasVariance*a.cfg.Beta*a.cfg.Beta)
+	for i, slot := range slots[:o.state.slots] {
+		unite(a.state.at(slot), o.state.at(int32(i)), a.cfg.Variance)
+	}
+	return nil
 }
 
 // bearable says whether a row would leave numbers that stay finite.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -60,6 +61,50 @@ func TestAdPredictorGoesOnWithAShare(t *testing.T) {
 		if math.Abs(got.Variance*precision-1) > 1e-12 || math.Abs(got.Mean-mean) > 1e-12*math.Abs(mean) || !(m.Variance < 0.99*prior[slot]) {
 			t.Errorf("slot %d goes on as %+v, want the mean %v and the precision %v", slot, got, mean, precision)
 		}
+	}
+}
+
+// Learners of other rows are brought together by the product of what they say: precisions above those of the priors add
+// up, and so do shifts. Slots are those of each.
+func TestAdPredictorUnites(t *testing.T) {
+	config := AdPredictorConfig{Variance: 0.3, Beta: 2}
+	learn := func(seed uint64) *AdPredictor {
+		b, _ := rows(400, 3, seed)
+		a := NewAdPredictor(config)
+		a.Learn(b, make([]float64, 400))
+		return a
+	}
+	one, other, united := learn(4), learn(5), learn(4)
+	other.state.at(1)[0] *= 2
+	if err := united.Unite(other, []int32{7, 0, 2}); err != nil {
+		t.Fatal(err)
+	}
+	united.United()
+	none := credence.Marginal{Variance: config.Variance / (config.Beta * config.Beta)}
+	for slot, from := range map[int]int{0: 1, 1: -2, 2: 2, 7: 0, credence.InterceptSlot: credence.InterceptSlot} {
+		prior, a, b := none.Variance, one.Weight(slot), none
+		if slot == credence.InterceptSlot {
+			prior = biasVariance
+		}
+		if from > -2 {
+			b = other.Weight(from)
+		}
+		precision := 1/a.Variance + 1/b.Variance - 1/prior
+		mean, got := (a.Mean/a.Variance+b.Mean/b.Variance)/precision, united.Weight(slot)
+		if math.Abs(got.Variance*precision-1) > 1e-12 || math.Abs(got.Mean-mean) > 1e-12*math.Abs(mean) || got.Mean == 0 {
+			t.Errorf("slot %d is %+v, want the mean %v and the precision %v", slot, got, mean, precision)
+		}
+	}
+	if united.Unite(NewFTRL(FTRLConfig{}), nil) == nil || united.Unite(NewAdPredictor(AdPredictorConfig{Variance: 1}), nil) == nil || united.Unite(other, []int32{1}) == nil {
+		t.Error("what does not fit is added")
+	}
+	for _, l := range []interface{ Unites() error }{NewFTRL(FTRLConfig{}), NewSGD(SGDConfig{}), NewTrial([]credence.Continuer{NewFTRL(FTRLConfig{})})} {
+		if err := l.Unites(); err == nil || !strings.Contains(err.Error(), "no posterior") {
+			t.Errorf("%T: %v", l, err)
+		}
+	}
+	if err := NewTrial([]credence.Continuer{one, other}).Unites(); err == nil || !strings.Contains(err.Error(), "state it") {
+		t.Error(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package online
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -138,6 +139,22 @@ func (t *Trial) endRound() {
 	}
 	t.learners, t.probability, t.loss = learners, probability, make([]float64, keep)
 }
+
+// Unites is that of [credence.Uniter], which a trial is none of.
+func (t *Trial) Unites() error {
+	if _, ok := t.learners[0].(credence.Uniter); !ok {
+		return errNoPosterior
+	}
+	return errors.New("each file would find a setting of its own: state it, as adpredictor(variance=0.01)")
+}
+
+// Unites is that of [credence.Uniter], which FTRL is none of.
+func (f *FTRL) Unites() error { return errNoPosterior }
+
+// Unites is that of [credence.Uniter], which SGD is none of.
+func (s *SGD) Unites() error { return errNoPosterior }
+
+var errNoPosterior = errors.New("it has no posterior, and learners of files apart cannot be brought together: use --engine sep, or the command stream on one machine")
 
 // EndPass implements [credence.Online].
 func (t *Trial) EndPass() {

@@ -222,7 +222,7 @@ func TestReplayLearnsThePrior(t *testing.T) {
 	start := l.prior
 	l.Finish()
 	end := l.prior
-	l.moveHyper()
+	l.moveHyper(l.sampled())
 	moved := math.Hypot(l.prior.logit-end.logit, math.Log(l.prior.slab/end.slab))
 	if began := math.Hypot(start.logit-end.logit, math.Log(start.slab/end.slab)); moved > 0.02 || began < 0.1 {
 		t.Errorf("ρ0 and τ0 move by %.4f behind a replay, and by %.4f in it", moved, began)

@@ -22,22 +22,30 @@ const (
 
 // learnHyper learns ρ0 and τ0, and refreshes every feature.
 func (l *Learner) learnHyper() {
+	l.moveHyper(l.sampled())
+	l.endLearningHyper()
+}
+
+// endLearningHyper sets the rows at which ρ0 and τ0 are learned next, and refreshes every feature.
+func (l *Learner) endLearningHyper() {
 	for l.nextEB <= l.rows {
 		l.nextEB = int64(float64(l.nextEB) * growthEB)
 	}
-	l.moveHyper()
 	l.Refresh()
 }
 
-// moveHyper moves ρ0 and τ0 towards where the site evidences are largest, if there are rows enough.
-func (l *Learner) moveHyper() {
+// sampled is such that one feature in so many makes a sample that is large enough.
+func (l *Learner) sampled() int { return (l.features + sampleEB - 1) / sampleEB }
+
+// moveHyper moves ρ0 and τ0 towards where the site evidences of one feature in so many are largest, if there are rows
+// enough.
+func (l *Learner) moveHyper(stride int) {
 	if l.rows < surelyEB && min(l.biasSums.count[0], l.biasSums.count[1]) < rarerEB {
 		return
 	}
 	learnInclusion := l.hyper.Inclusion.State != param.Held
 	learnSlab := l.hyper.Slab.State != param.Held
 	if learnInclusion || learnSlab {
-		stride := (l.features + sampleEB - 1) / sampleEB
 		for range stepsEB {
 			if l.scoringStep(max(1, stride), learnInclusion, learnSlab) < 1e-3 {
 				break

@@ -48,7 +48,7 @@ func (l *Learner) replay(passes int, all bool, between func(pass int) error) (do
 		for i := range rows.Rows {
 			l.replayRow(i, &o)
 		}
-		l.moveHyper()
+		l.moveHyper(l.sampled())
 		l.Refresh()
 		done++
 		after = l.marginals(after[:0])

@@ -51,28 +51,35 @@ type envelope struct {
 // and no NaN: such numbers belong in tensors. A tensor may be produced in pieces while it is
 // written; its Data function is called once.
 func (k Kind) Write(path string, document any, tensors []safetensors.Tensor) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		if err := k.Encode(w, document, tensors); err != nil {
+			return fmt.Errorf("checkpoint %s: %w", path, err)
+		}
+		return nil
+	})
+}
+
+// Encode writes the checkpoint that Write puts into a file.
+func (k Kind) Encode(w io.Writer, document any, tensors []safetensors.Tensor) error {
 	text, err := json.Marshal(document)
 	if err == nil {
 		text, err = json.Marshal(envelope{k.Name, k.Format, k.Fingerprint, text})
 	}
 	if err != nil {
-		return fmt.Errorf("checkpoint %s: %w", path, err)
+		return err
 	}
-	return atomicfile.Write(path, func(w io.Writer) error {
-		return safetensors.Write(w, map[string]string{key: string(text)}, tensors)
-	})
+	return safetensors.Write(w, map[string]string{key: string(text)}, tensors)
 }
 
-// WriteAll is Write for vectors by their names.
-func (k Kind) WriteAll(path string, document any, vectors map[string][]float64) error {
-	var tensors []safetensors.Tensor
+// WriteAll is Write for vectors by their names, and other tensors.
+func (k Kind) WriteAll(path string, document any, vectors map[string][]float64, tensors ...safetensors.Tensor) error {
 	for _, name := range slices.Sorted(maps.Keys(vectors)) {
 		tensors = append(tensors, safetensors.Of(name, vectors[name]))
 	}
 	return k.Write(path, document, tensors)
 }
 
-// ReadAll is Read for what WriteAll wrote.
+// ReadAll is Read for what WriteAll wrote, but for tensors of bytes.
 func (k Kind) ReadAll(path string, document any) (map[string][]float64, error) {
 	file, err := k.Read(path, document)
 	if err != nil {
@@ -81,6 +88,9 @@ func (k Kind) ReadAll(path string, document any) (map[string][]float64, error) {
 	defer file.Close()
 	vectors := map[string][]float64{}
 	for _, t := range file.Tensors() {
+		if t.DType == safetensors.U8 {
+			continue
+		}
 		if vectors[t.Name], err = safetensors.Read[float64](file, t.Name); err != nil {
 			return nil, err
 		}
@@ -97,7 +107,7 @@ func (k Kind) Read(path string, document any) (*safetensors.Reader, error) {
 		return nil, err
 	}
 	if err == nil {
-		if err = k.decode(r, document); err == nil {
+		if err = k.Decode(r, document); err == nil {
 			return r, nil
 		}
 		r.Close()
@@ -123,7 +133,8 @@ func (k Kind) Peek(path string, document any) error {
 	return k.describe(r, document)
 }
 
-func (k Kind) decode(r *safetensors.Reader, document any) error {
+// Decode is Read of a checkpoint that is open.
+func (k Kind) Decode(r *safetensors.Reader, document any) error {
 	if _, found := r.Metadata()[key]; found {
 		if err := r.Verify(); err != nil {
 			return err

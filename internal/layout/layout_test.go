@@ -54,7 +54,7 @@ var levels = []struct {
 	{"fit", 7},
 	{"learn", 8},
 	{"stream", 9}, // rows of files
-	{"shards", 8},
+	{"shards", 9}, // files, row by row too
 	{"apply", 8},
 	{"cmd/", 10},
 }
