@@ -6,22 +6,16 @@ import (
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
-// Products with a row are the only loops that know of left-out values. Every sum
-// takes the entries in the order of the columns, and the rows in their order.
+// Products with a row are the only loops that know of left-out values. Every sum takes the rows in their order, and
+// those over a row are of four parts that do not wait for each other.
 
-// AddRowDot returns sum + aᵢᵀx, entry by entry.
+// AddRowDot returns sum + aᵢᵀx.
 func (a *CSR) AddRowDot(sum float64, i int, x []float64) float64 {
 	columns, values := a.Row(i)
 	if values == nil {
-		for _, j := range columns {
-			sum += x[j]
-		}
-		return sum
+		return sum + GatherSum(x, columns)
 	}
-	for k, j := range columns {
-		sum += values[k] * x[j]
-	}
-	return sum
+	return sum + GatherDot(x, columns, values)
 }
 
 // AddRow adds scale aᵢ to dst (length Cols).
@@ -33,27 +27,42 @@ func (a *CSR) AddRow(dst []float64, i int, scale float64) {
 		}
 		return
 	}
+	values = values[:len(columns)]
 	for k, j := range columns {
 		dst[j] += values[k] * scale
 	}
 }
 
-// AddRowSquareDot returns sum + (aᵢ⊙aᵢ)ᵀx, entry by entry.
+// AddRowSquareDot returns sum + (aᵢ⊙aᵢ)ᵀx.
 func (a *CSR) AddRowSquareDot(sum float64, i int, x []float64) float64 {
 	columns, values := a.Row(i)
-	for k, j := range columns {
-		v := At(values, k)
-		sum += v * v * x[j]
+	if values == nil {
+		return sum + GatherSum(x, columns)
 	}
-	return sum
+	var s0, s1, s2, s3 float64
+	for len(columns) >= 4 && len(values) >= 4 {
+		s0 += values[0] * values[0] * x[columns[0]]
+		s1 += values[1] * values[1] * x[columns[1]]
+		s2 += values[2] * values[2] * x[columns[2]]
+		s3 += values[3] * values[3] * x[columns[3]]
+		columns, values = columns[4:], values[4:]
+	}
+	for k, j := range columns {
+		s0 += values[k] * values[k] * x[j]
+	}
+	return sum + ((s0 + s1) + (s2 + s3))
 }
 
 // AddRowSquares adds scale aᵢ⊙aᵢ to dst (length Cols).
 func (a *CSR) AddRowSquares(dst []float64, i int, scale float64) {
 	columns, values := a.Row(i)
+	if values == nil {
+		a.AddRow(dst, i, scale)
+		return
+	}
+	values = values[:len(columns)]
 	for k, j := range columns {
-		v := At(values, k)
-		dst[j] += scale * v * v
+		dst[j] += scale * values[k] * values[k]
 	}
 }
 

@@ -207,6 +207,8 @@ func (r *fit) tolerance() float64 {
 	switch {
 	case r.config.Tolerance > 0:
 		return r.config.Tolerance
+	case r.config.Hyper == hyper.Heldout:
+		return 1e-3 // a grid of variances is not as fine
 	case r.operations() > freeOperations && r.config.Covariance == Full:
 		return 1e-3
 	}

@@ -21,9 +21,11 @@ const (
 	leastStep = -2 * decade
 	beyond    = 4 * decade
 
-	// Above gridSteps larger variances are not tried where the loss has risen by this part of the least: more than a
-	// few columns do.
+	// Larger variances are not tried where the loss has risen by this part of the least, which is more than a few
+	// columns do, and, up to gridSteps, the rows left out are e^-settled times as likely as under the best: no choice
+	// as far off is averaged over.
 	hopeless = 0.1
+	settled  = 5
 )
 
 // topOf returns the step up to which decades are tried whether the loss falls or not. A is for columns as large as they
@@ -66,11 +68,15 @@ func (c *choice) search(ctx context.Context) error {
 		return err
 	}
 	onward := func(step int) bool {
-		if step <= gridSteps {
+		if step == 0 {
 			return true
 		}
-		last, least := c.state.Tried[c.replayed-1].Loss, c.state.Tried[c.best].Loss
-		return step <= top && last-least <= hopeless*math.Abs(least) || step <= top+beyond && best == step-decade
+		least := c.state.Tried[c.best].Loss
+		risen := c.state.Tried[c.replayed-1].Loss - least
+		if step <= gridSteps && risen*c.weight <= settled {
+			return true
+		}
+		return step <= top && risen <= hopeless*math.Abs(least) || step <= top+beyond && best == step-decade
 	}
 	for step := 0; onward(step); step += decade {
 		if err := common(step, false); err != nil {

@@ -121,3 +121,28 @@ func TestHeldOutEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldOutSettled: decades end where many rows tell that larger variances are worse, few rows go on.
+func TestHeldOutSettled(t *testing.T) {
+	for _, c := range []struct {
+		weight, rise float64
+		want         []int
+	}{
+		{100, 0.1, []int{0, 2, 4, 1, 3}},
+		{20, 0.1, []int{0, 2, 4, 6, 1, 3}},
+		{1, 0.1, []int{0, 2, 4, 6, 8, 1, 3}},
+		{1000, 0.01, []int{0, 2, 4, 6, 8, 1, 3}}, // as little as huge columns do on the way to theirs
+	} {
+		s := &choice{state: new(tries), learned: make([]int, 1), tops: []int{gridSteps}, best: -1, weight: c.weight}
+		var order []int
+		s.look = func(_ context.Context, steps []int, _ bool) error {
+			order = append(order, steps[0])
+			s.state.Tried = append(s.state.Tried, tried{Steps: slices.Clone(steps), Loss: 1 + c.rise*math.Abs(float64(steps[0]-2))})
+			return nil
+		}
+		must.Succeed(t, s.search(context.Background()))
+		if !slices.Equal(order, c.want) {
+			t.Errorf("%v rows and %v a step: %v, want %v", c.weight, c.rise, order, c.want)
+		}
+	}
+}

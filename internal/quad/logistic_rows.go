@@ -118,23 +118,23 @@ func (r *rowsOfSoftplus) integrate() {
 		return
 	}
 	mean, variance := r.mean[:n], r.variance[:n]
-	var minusZ, density, tail, scale, sums, slopes, bends [rowsAtOnce]float64
+	var minusZ, density, tail, inverse, sums, slopes, bends [rowsAtOnce]float64
 	for k := range logistic {
 		node := &logistic[k]
 		for i := range n {
-			scale[i] = math.Sqrt(node.variance + variance[i])
-			minusZ[i] = -math.Abs(mean[i]) / scale[i]
+			inverse[i] = 1 / math.Sqrt(node.variance+variance[i])
+			minusZ[i] = -math.Abs(mean[i]) * inverse[i]
 			density[i] = -minusZ[i] * minusZ[i] / 2
 		}
 		kernel.Exp(density[:n], density[:n])
 		kernel.NormalCDF(tail[:n], minusZ[:n])
 		normal := node.weight / math.Sqrt(2*math.Pi)
 		for i := range n {
-			d := density[i] * normal / scale[i]
+			d := density[i] * normal * inverse[i]
 			t := tail[i] * node.weight
 			bends[i] += d
 			slopes[i] += t
-			sums[i] += d*scale[i]*scale[i] - t*math.Abs(mean[i])
+			sums[i] += d*(node.variance+variance[i]) - t*math.Abs(mean[i])
 		}
 	}
 	r.take(&sums, &slopes, &bends)

@@ -164,6 +164,11 @@ func (q *Bound) add(b *problem.Block, x []float64, scale float64, draws *sampler
 			q.value = math.NaN()
 			return
 		}
+		for i, w := range b.Weight {
+			if w == 0 { // which says nothing, and is done with soonest there
+				t.Mean[i], t.Variance[i] = 0, 0
+			}
+		}
 		t.Expect(ws, b, q.Family, false)
 		for i, v := range t.Value {
 			q.value += share * v

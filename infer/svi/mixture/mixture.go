@@ -169,11 +169,14 @@ func (f *Fit) climb(ctx context.Context, state *State) error {
 	return nil
 }
 
+// nearby is the tolerance where a point near the optimum is enough: the last steps are taken elsewhere.
+const nearby = 0.1
+
 // Approach takes state.X near the optimum over a part of the rows, or over rows of other weights.
 func (f *Fit) Approach(ctx context.Context, rows *problem.Rows, state *State) error {
 	limit := min(100, f.MaxIterations)
 	for done := 0; done < limit; done += round {
-		_, converged, err := f.ascend(ctx, rows, state, 0.1, min(round, limit-done))
+		_, converged, err := f.ascend(ctx, rows, state, nearby, min(round, limit-done))
 		if converged || err != nil {
 			return err
 		}
@@ -189,8 +192,11 @@ func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tole
 		return 0, false, err
 	}
 	patience := 5
-	if metric != nil && metric.heavy == nil {
+	switch {
+	case metric != nil && metric.heavy == nil:
 		patience = 2 // a step that gains little is then no sign of a valley
+	case tolerance >= nearby:
+		patience = 3
 	}
 	curvature := make([]float64, len(x))
 	metric.curvature(curvature, x, f.Bound)
