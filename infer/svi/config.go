@@ -79,8 +79,8 @@ type Config struct {
 	// Tolerance is the distance from the optimum, in posterior standard deviations, at which
 	// deterministic steps stop; 0 means 1e-4, and 1e-3 where a pass over the rows takes more than
 	// 1e8 operations with full covariance, and where rows are left out; and then a fit whose last
-	// iteration gained less than 1e-6 nats has converged wherever it stops. Minibatches stop when the smoothed bound gains
-	// less than Tolerance nats a weight in two epochs; there 0 means 0.01.
+	// iteration gained less than 1e-6 nats has converged wherever it stops. Minibatches stop when the
+	// smoothed bound gains less than Tolerance nats a weight in two epochs; there 0 means 0.01.
 	Tolerance float64 `json:"tolerance,omitempty"`
 
 	// Batch is the number of rows of a minibatch; 0 means 512.

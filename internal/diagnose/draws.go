@@ -57,6 +57,11 @@ func (s *Draws) Take(dst []float64, i int) {
 // LogDensities returns log p(y|f) of every row under every draw, row weights included, and f itself,
 // offset included: both rows×Count and valid until the next call. phi are the features of the rows.
 func (s *Draws) LogDensities(ws *credence.Workspace, family credence.Likelihood, phi *credence.Design, rows *credence.Batch) (logs, latent []float64) {
+	return s.logDensities(ws, family, phi, rows, 0)
+}
+
+// logDensities is LogDensities of a window of rows, of which the features are those from first on.
+func (s *Draws) logDensities(ws *credence.Workspace, family credence.Likelihood, phi *credence.Design, rows *credence.Batch, first int) (logs, latent []float64) {
 	n := phi.Dense.Rows
 	if cap(s.latent) < n*s.Count {
 		s.latent, s.logs = make([]float64, n*s.Count), make([]float64, n*s.Count)
@@ -65,7 +70,7 @@ func (s *Draws) LogDensities(ws *credence.Workspace, family credence.Likelihood,
 	phi.MulColumns(ws, latent, s.Weights, s.Count)
 	ws.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
-			s.row(family, rows, i, latent[i*s.Count:(i+1)*s.Count], logs[i*s.Count:(i+1)*s.Count])
+			s.row(family, rows, first+i, latent[i*s.Count:(i+1)*s.Count], logs[i*s.Count:(i+1)*s.Count])
 		}
 	})
 	return logs, latent
@@ -89,11 +94,19 @@ func (s *Draws) row(family credence.Likelihood, rows *credence.Batch, i int, lat
 	}
 }
 
+// addedRows is how many rows a thread has at a time where their densities are added up: memory that is touched costs
+// more than what is done in it.
+const addedRows = 64
+
 // AddRows adds the log densities of a block of rows to LogLikelihood.
 func (s *Draws) AddRows(ws *credence.Workspace, family credence.Likelihood, phi *credence.Design, rows *credence.Batch) {
-	logs, _ := s.LogDensities(ws, family, phi, rows)
-	for i := range phi.Dense.Rows {
-		kernel.Axpy(1, logs[i*s.Count:(i+1)*s.Count], s.LogLikelihood)
+	at := addedRows * ws.Pool().Threads()
+	for first := 0; first < phi.Dense.Rows; first += at {
+		window := phi.Window(first, min(at, phi.Dense.Rows-first))
+		logs, _ := s.logDensities(ws, family, &window, rows, first)
+		for i := range window.Dense.Rows {
+			kernel.Axpy(1, logs[i*s.Count:(i+1)*s.Count], s.LogLikelihood)
+		}
 	}
 }
 
