@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -36,4 +39,32 @@ func TestHeapHasLargePages(t *testing.T) {
 		}
 	}
 	t.Error("no mapping has what was allocated")
+}
+
+// The first collection of garbage comes later where files are small, others and those under a percentage that somebody
+// states as ever.
+func TestCollectLater(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	percent := func() int {
+		now := debug.SetGCPercent(100)
+		debug.SetGCPercent(now)
+		return now
+	}
+	useLargePages(nil)
+	if now := percent(); now != firstCollection {
+		t.Fatalf("the percentage is %d before the first collection", now)
+	}
+	for range 1000 { // a cleanup is queued after the collection
+		if runtime.GC(); percent() == 100 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if now := percent(); now != 100 {
+		t.Errorf("the percentage is %d after it", now)
+	}
+	debug.SetGCPercent(50)
+	if useLargePages(nil); percent() != 50 {
+		t.Errorf("a stated percentage of 50 is %d", percent())
+	}
 }
