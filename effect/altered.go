@@ -1,13 +1,17 @@
 package effect
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -28,6 +32,15 @@ type altered struct {
 	read    bool
 	changes []change
 	codes   map[int]map[string]float64 // of the levels of columns that were asked for
+	weights *frame.Bound               // of which the offset is the weight of a row; nil where all are 1
+}
+
+// weigh makes rows count by the weights that a model states.
+func (a *altered) weigh(weight *frame.Expr, missing frame.Policy) (err error) {
+	if weight != nil && a.schema.Index(weight.Column) >= 0 {
+		a.weights, err = (&frame.Frame{Offset: []frame.Expr{*weight}, Missing: missing}).Bind(a, frame.IgnoreTargets)
+	}
+	return err
 }
 
 // newAltered returns a table that has further levels: those of training that none of its rows has.
@@ -147,21 +160,65 @@ func (a *altered) changeEntry(rows *linop.CSR, c change) {
 	}
 }
 
-// numbers returns all values of a column in order, without those that are missing.
-func (a *altered) numbers(c *column) ([]float64, error) {
-	var all []float64
+// sample are values in ascending order, and how often each counts; no weights say once.
+type sample struct{ values, weights []float64 }
+
+func (s *sample) sd() float64 { return stat.StdDev(s.values, s.weights) }
+
+// quantile is that of R's type 7, of values that stand as often as their weights say.
+func (s *sample) quantile(p float64) float64 {
+	if s.weights == nil {
+		return special.Quantile(s.values, p)
+	}
+	total := 0.0
+	for _, w := range s.weights {
+		total += w
+	}
+	at := p * max(0, total-1)
+	low := math.Floor(at)
+	value := func(place float64) float64 {
+		for k, w := range s.weights {
+			if place -= w; place < 0 {
+				return s.values[k]
+			}
+		}
+		return s.values[len(s.values)-1]
+	}
+	return value(low) + (at-low)*(value(low+1)-value(low))
+}
+
+// numbers returns all values of a column, without those that are missing or count for nothing.
+func (a *altered) numbers(c *column) (*sample, error) {
+	type one struct{ value, weight float64 }
+	var all []one
+	var batch credence.Batch
 	for first, count := range credence.Blocks(a.Rows()) {
 		if err := a.load(first, count); err != nil {
 			return nil, err
 		}
+		if a.weights != nil {
+			if err := a.weights.Read(&batch, first, count); err != nil {
+				return nil, err
+			}
+		}
 		for i := range count {
-			if v := a.value(i, c); !math.IsNaN(v) {
-				all = append(all, v)
+			w := 1.0
+			if a.weights != nil {
+				w = batch.Offset[i]
+			}
+			if v := a.value(i, c); !math.IsNaN(v) && w > 0 {
+				all = append(all, one{v, w})
 			}
 		}
 	}
-	slices.Sort(all)
-	return all, nil
+	slices.SortFunc(all, func(a, b one) int { return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.weight, b.weight)) })
+	s := &sample{}
+	for _, of := range all {
+		if s.values = append(s.values, of.value); a.weights != nil {
+			s.weights = append(s.weights, of.weight)
+		}
+	}
+	return s, nil
 }
 
 // value returns what row i of the run has of a column.

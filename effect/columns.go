@@ -12,7 +12,8 @@ type Column struct {
 	Name   string
 	Kind   credence.Kind
 	Levels []string // of a category: those of training
-	// of a number: those of the rows, ascending; the ends and the mean of training without rows, where they are known
+	// of a number: those of the rows that count, ascending; the ends and the mean of training without rows, where they
+	// are known
 	Values []float64
 	Date   bool // the number is one of days since 1970
 	// levels: more than 100, or those of groups as of (1 | g), which are compared where the column is named alone
@@ -44,6 +45,11 @@ func Columns(scorer *score.Scorer, rows credence.Source) (list []Column, err err
 	if err != nil {
 		return nil, err
 	}
+	if f := scorer.Frame(); rows != nil && f != nil {
+		if err := table.weigh(f.Weight, f.Missing); err != nil {
+			return nil, err
+		}
+	}
 	for _, c := range columns {
 		if !c.input || c.parts || c.sparse >= 0 {
 			continue
@@ -52,9 +58,11 @@ func Columns(scorer *score.Scorer, rows credence.Source) (list []Column, err err
 		switch {
 		case c.kind != credence.Numeric:
 		case rows != nil:
-			if column.Values, err = table.numbers(c); err != nil {
+			numbers, err := table.numbers(c)
+			if err != nil {
 				return nil, err
 			}
+			column.Values = numbers.values
 		case c.ends != nil:
 			column.Values = []float64{c.ends[0], c.mean, c.ends[1]}
 		}

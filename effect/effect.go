@@ -138,6 +138,9 @@ func (r *runner) bind() error {
 		}
 		f, r.bound = &frame.Frame{Weight: keys.plan.Weight, Missing: keys.plan.Missing}, keys
 	}
+	if err := r.table.weigh(f.Weight, f.Missing); err != nil {
+		return err
+	}
 	columns, err := columnsOf(r.scorer, r.table, keys)
 	if err != nil {
 		return err
@@ -153,11 +156,7 @@ func (r *runner) bind() error {
 		bound.MarkLacking()
 		r.bound = bound
 	}
-	if f.Weight != nil && r.table.schema.Index(f.Weight.Column) >= 0 {
-		weigh := &frame.Frame{Offset: []frame.Expr{*f.Weight}, Missing: f.Missing}
-		r.weights, err = weigh.Bind(r.table, frame.IgnoreTargets)
-	}
-	return err
+	return nil
 }
 
 // quantity is a function of the weights: for each member a vector, or for each draw a value.

@@ -113,9 +113,12 @@ func (k *keyRows) columns(get func(e *frame.Expr) *column) (err error) {
 // levels returns the levels that the rows have of a column and training had of an input, in the order of the table, and
 // the most frequent.
 func (k *keyRows) levels(c *column, input int) (levels []string, most string, err error) {
-	values, err := k.table.numbers(c)
-	frequent := 0
-	for len(values) > 0 && err == nil {
+	numbers, err := k.table.numbers(c)
+	if err != nil {
+		return nil, "", err
+	}
+	values, frequent := numbers.values, 0
+	for len(values) > 0 {
 		n := 1
 		for n < len(values) && values[n] == values[0] {
 			n++
@@ -128,5 +131,5 @@ func (k *keyRows) levels(c *column, input int) (levels []string, most string, er
 		}
 		values = values[n:]
 	}
-	return levels, most, err
+	return levels, most, nil
 }

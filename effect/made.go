@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/score"
 )
@@ -34,13 +36,16 @@ func made(scorer *score.Scorer, data credence.Source, options *Options) (_ crede
 	for _, c := range columns {
 		value := c.mean
 		if data != nil && !c.category() && c.sparse < 0 {
-			numbers, err := newAltered(data).numbers(c)
+			given := newAltered(data)
+			if err := given.weigh(scorer.Frame().Weight, scorer.Frame().Missing); err != nil {
+				return nil, nil, err
+			}
+			numbers, err := given.numbers(c)
 			if err != nil {
 				return nil, nil, err
 			}
-			value = 0
-			for _, v := range numbers {
-				value += v / float64(len(numbers))
+			if value = 0; len(numbers.values) > 0 {
+				value = stat.Mean(numbers.values, numbers.weights)
 			}
 		}
 		if !c.input && data == nil {

@@ -6,11 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
-	"github.com/credence-ml/credence/internal/special"
 )
 
 // plan is what is computed of the rows: in which states they are read, with which changes, what is summed of each, and
@@ -269,22 +266,22 @@ func (p *planner) step(c *column) error {
 	if err != nil {
 		return err
 	}
-	if len(values) < 2 && (text == IQR || text == SD && math.IsNaN(c.sd) || text == TwoSD && math.IsNaN(c.sd) || text == MinMax && c.ends == nil) {
+	if len(values.values) < 2 && (text == IQR || text == SD && math.IsNaN(c.sd) || text == TwoSD && math.IsNaN(c.sd) || text == MinMax && c.ends == nil) {
 		return fmt.Errorf("--step %s needs rows, from which it is taken: give data, or a number as --step 10", text)
 	}
 	switch text {
 	case IQR:
-		add("Q3 - Q1", c.set(special.Quantile(values, .75), false), c.set(special.Quantile(values, .25), false))
+		add("Q3 - Q1", c.set(values.quantile(.75), false), c.set(values.quantile(.25), false))
 	case MinMax:
 		ends := c.ends
-		if len(values) > 1 {
-			ends = &[2]float64{values[0], values[len(values)-1]}
+		if n := len(values.values); n > 1 {
+			ends = &[2]float64{values.values[0], values.values[n-1]}
 		}
 		add("max - min", c.set(ends[1], false), c.set(ends[0], false))
 	default:
 		half := c.sd / 2
-		if len(values) > 1 {
-			half = stat.StdDev(values, nil) / 2
+		if len(values.values) > 1 {
+			half = values.sd() / 2
 		}
 		label := "sd"
 		if text == TwoSD {
@@ -317,8 +314,8 @@ func (p *planner) slope(c *column) error {
 	if math.IsNaN(span) {
 		span = max(1, math.Abs(c.mean))
 	}
-	if n := len(values); n > 1 && values[n-1] > values[0] {
-		span = values[n-1] - values[0]
+	if n := len(values.values); n > 1 && values.values[n-1] > values.values[0] {
+		span = values.values[n-1] - values.values[0]
 	}
 	h := slopeStep * span
 	p.add(contrast{term: c.name, label: "dY/dX", per: 1 / (2 * h), high: []int{p.sum(c.set(h, true), c)}, low: []int{p.sum(c.set(-h, true), c)}})

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/score"
 )
@@ -43,7 +42,6 @@ type runner struct {
 	options *Options
 	table   *altered
 	bound   reader
-	weights *frame.Bound // of which the offset is the weight; nil where all are 1
 	by      []*byColumn
 	ws      *credence.Workspace
 	members []*member
@@ -113,8 +111,8 @@ func (r *runner) begin(first, count int) error {
 	for i := range r.weight {
 		r.weight[i] = 1
 	}
-	if r.weights != nil {
-		if err := r.weights.Read(&r.batch, first, count); err != nil {
+	if r.table.weights != nil {
+		if err := r.table.weights.Read(&r.batch, first, count); err != nil {
 			return err
 		}
 		copy(r.weight, r.batch.Offset)

@@ -229,7 +229,13 @@ func (l *looking) targets(stated string, odd []bool) (places []int) {
 		t := Target{Column: c.Name}
 		var look *credence.Look
 		if c.Kind == credence.Numeric.String() {
-			look = criticism.LookAt(c.Name, l.values[j])
+			values := l.values[j] // of some rows, and the ends of all
+			for _, end := range []float64{float64(c.Low), float64(c.High)} {
+				if end == end && !slices.Contains(values, end) {
+					values = append(slices.Clip(values), end)
+				}
+			}
+			look = criticism.LookAt(c.Name, values)
 		}
 		switch {
 		case c.Kind == credence.Boolean.String() || c.Levels == 2:

@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/spec"
+	"github.com/credence-ml/credence/table"
 )
 
 const (
@@ -76,18 +77,18 @@ func refuseSlopes(p *picture) string {
 
 // columns returns those that the picture has panels of: those that are named, or those that move the predictions most.
 func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under string, err error) {
-	all, err := effect.Columns(p.Scorer, p.rows())
+	known, err := effect.Columns(p.Scorer, p.rows())
 	if err != nil {
 		return nil, "", err
 	}
 	var names []string
-	for i := range all {
+	for i := range known {
 		switch {
-		case !p.of(&all[i]):
-		case all[i].Many && len(p.Columns) == 0:
-			under += without(&all[i])
+		case !p.of(&known[i]):
+		case known[i].Many && len(p.Columns) == 0:
+			under += without(&known[i])
 		default:
-			chosen, names = append(chosen, all[i]), append(names, all[i].Name)
+			chosen, names = append(chosen, known[i]), append(names, known[i].Name)
 		}
 	}
 	if len(p.Columns) > 0 {
@@ -114,6 +115,11 @@ func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under st
 	if len(chosen) <= mostPanels {
 		return chosen, under, nil
 	}
+	all, moving := len(names), ""
+	if names, moving, err = p.narrow(ctx, names); err != nil {
+		return nil, "", err
+	}
+	under += moving
 	result, err := p.effects(ctx, effect.Options{Columns: names, Step: effect.MinMax})
 	if err != nil {
 		return nil, "", err
@@ -126,7 +132,41 @@ func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under st
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(moved[b], moved[a]) })
 	chosen = slices.DeleteFunc(chosen, func(c effect.Column) bool { return !slices.Contains(names[:mostPanels], c.Name) })
-	return chosen, fmt.Sprintf("; %d of %d columns, those that move it most%s", mostPanels, len(names), under), nil
+	return chosen, fmt.Sprintf("; %d of %d columns, those that move it most%s", mostPanels, all, under), nil
+}
+
+const (
+	mostMoved  = 60 // columns whose effects are estimated
+	rowsNarrow = 20 // over which others are left out
+)
+
+// narrow returns the columns that move f most by a standard deviation, over a few rows, where there are so many columns
+// that the effects of all would take minutes.
+func (p *picture) narrow(ctx context.Context, names []string) (_ []string, moving string, err error) {
+	if len(names) <= 2*mostMoved {
+		return names, "", nil
+	}
+	if p.Shared == nil {
+		p.Shared = new(Shared)
+	}
+	if kept := &p.Shared.largest; *kept == nil {
+		options := effect.Options{Columns: names, Link: true, Interval: p.Interval, Seed: p.Seed, Threads: p.Threads}
+		var rows credence.Source
+		if p.Rows != nil && p.Rows.Rows() > 1 {
+			rows, options.Step = table.SpreadOf(p.Rows, rowsNarrow), effect.SD
+		}
+		result, err := effect.Of(ctx, p.Scorer, rows, options)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, k := range largest(result.Effects) {
+			if name := result.Effects[k].Term; !slices.Contains(*kept, name) && len(*kept) < mostMoved {
+				*kept = append(*kept, name)
+			}
+		}
+	}
+	some := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.Shared.largest, name) })
+	return some, fmt.Sprintf("; of %d columns the %d that move f most", len(names), len(some)), nil
 }
 
 // without says that levels are left out.
@@ -354,6 +394,11 @@ func (p *picture) moves(ctx context.Context) (options effect.Options, moved, lef
 	if len(options.Columns) == 0 {
 		return options, "", "", fmt.Errorf("no column of the model varies over the rows, so that none has an effect to compare%s", left)
 	}
+	moving := ""
+	if options.Columns, moving, err = p.narrow(ctx, options.Columns); err != nil {
+		return options, "", "", err
+	}
+	left += moving
 	if p.Rows == nil || p.Rows.Rows() < 2 { // columns that were not scaled have no standard deviation without rows
 		if _, err := p.effects(ctx, options); err != nil {
 			options.Step, moved = "", "1"

@@ -55,6 +55,7 @@ type Input struct {
 // Shared is what pictures of one scorer and one table have in common, drawn one after another.
 type Shared struct {
 	checked [2]*checked // rows with their transforms, as they are and left out
+	largest []string    // columns of a model of very many, by what they move f
 }
 
 // kinds are all kinds, in the order in which they are told.
@@ -154,18 +155,22 @@ func (p *picture) refusal(data bool, refuse func(*picture) string) string {
 	return ""
 }
 
+// Picture is a picture as data: what stands over and below it, and the marks of each panel with their coordinates. Its
+// JSON is that of credence plot --json, and WriteTo draws it.
+type Picture = chart.Chart
+
 // Draw writes a picture as SVG, or says why the model cannot have it and which it can.
 func Draw(ctx context.Context, w io.Writer, kind Kind, input Input) error {
-	picture, err := build(ctx, kind, input)
+	picture, err := Of(ctx, kind, input)
 	if err != nil {
 		return err
 	}
-	picture.Inline = input.Inline
 	_, err = picture.WriteTo(w)
 	return err
 }
 
-func build(ctx context.Context, kind Kind, input Input) (*chart.Chart, error) {
+// Of returns a picture, or says why the model cannot have it and which it can.
+func Of(ctx context.Context, kind Kind, input Input) (*Picture, error) {
 	if input.Scorer == nil {
 		return nil, errors.New("there is no scorer: make one by score.New")
 	}
@@ -188,7 +193,12 @@ func build(ctx context.Context, kind Kind, input Input) (*chart.Chart, error) {
 			}
 			return nil, fmt.Errorf("no picture %s: %s", kind, why)
 		}
-		return k.draw(ctx, p)
+		drawn, err := k.draw(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		drawn.Inline = input.Inline
+		return drawn, nil
 	}
 	return nil, nil
 }

@@ -59,7 +59,7 @@ func modelOf(t testing.TB, rows credence.Source, options fit.Options) *score.Sco
 // pictureOf builds a picture, and draws it: the same at any number of threads, well-formed, without attributes style.
 func pictureOf(t *testing.T, kind Kind, input Input) *chart.Chart {
 	t.Helper()
-	c, err := build(t.Context(), kind, input)
+	c, err := Of(t.Context(), kind, input)
 	if err != nil {
 		t.Fatalf("%s: %v", kind, err)
 	}
@@ -633,5 +633,33 @@ func TestSample(t *testing.T) {
 	p.All = true
 	if p.rows() != credence.Source(source) || p.looked(n) != "25,000 rows" || p.looked(1) != "1 of 25,000 rows" {
 		t.Errorf("%d rows, %s", p.rows().Rows(), p.looked(n))
+	}
+}
+
+// TestNarrow: of very many columns those are drawn that move f most, though they stand last; it is said how many.
+func TestNarrow(t *testing.T) {
+	rng, n := rand.New(rand.NewPCG(9, 9)), 60
+	b, formula := table.New(), "y ~ "
+	y := make([]float64, n)
+	for j := range 130 {
+		values := make([]float64, n)
+		for i := range values {
+			if values[i] = rng.NormFloat64(); j >= 127 {
+				y[i] += float64(j-125) * values[i]
+			}
+		}
+		b.Numbers(fmt.Sprintf("x%d", j), values)
+		formula += fmt.Sprintf("x%d + ", j)
+	}
+	rows := must.Value(b.Numbers("y", y).Source())(t)
+	input := Input{Scorer: modelOf(t, rows, fit.Options{Formula: strings.TrimSuffix(formula, " + ")}), Rows: rows, Shared: new(Shared)}
+	c := pictureOf(t, Forest, input)
+	names := c.Panels[0].Y.Levels
+	if len(names) != mostBars || !strings.HasPrefix(names[mostBars-1], "x129: ") || !strings.HasPrefix(names[mostBars-2], "x128: ") || !strings.Contains(c.Under, "; of 130 columns the 60 that move f most; the 30 largest of 60") {
+		t.Errorf("%s: %v", c.Under, names)
+	}
+	c = pictureOf(t, Predictions, input)
+	if last := c.Panels[len(c.Panels)-1]; len(c.Panels) != mostPanels || last.X.Name != "x129" || !strings.Contains(c.Under, "9 of 130 columns") {
+		t.Errorf("%s: the last panel is of %s", c.Under, last.X.Name)
 	}
 }

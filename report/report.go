@@ -56,15 +56,16 @@ type Model struct {
 
 // Input is what a report is about.
 type Input struct {
-	Models   []Model         // the first has the pictures and the form, others are compared with it
-	Rows     credence.Source // of data with the target
-	Data     *dataset.Table  // the same with all its columns; nil leaves out what is in them
-	Files    string          // names of the data, for the commands
-	Scores   []*score.Scores // of every model, where there are several
-	Interval float64         // probability of intervals; 0 means 0.9
-	All      bool            // look at all rows, and not at 10,000 evenly spread ones
-	Seed     uint64          // of draws
-	Threads  int             // 0 means every processor; the report does not depend on it
+	Models   []Model           // the first has the pictures and the form, others are compared with it
+	Rows     credence.Source   // of data with the target
+	Data     *dataset.Table    // the same with all its columns; nil leaves out what is in them
+	Files    string            // names of the data, for the commands
+	Scores   []*score.Scores   // of every model, where there are several
+	Interval float64           // probability of intervals; 0 means 0.9
+	All      bool              // look at all rows, and not at 10,000 evenly spread ones
+	Seed     uint64            // of draws
+	Threads  int               // 0 means every processor; the report does not depend on it
+	Progress func(part string) // is called before each part of the work
 }
 
 // Summary is what a report says in short.
@@ -184,6 +185,7 @@ func newWriter(ctx context.Context, input Input) (*writer, error) {
 		return nil, err
 	}
 	r.summary.Model = score.Summarise(r.scorer.Fitted())
+	r.begin("evaluation")
 	if r.summary.Scores, err = score.Evaluate(ctx, r.scorer, r.looked); err != nil {
 		return nil, err
 	}
@@ -195,7 +197,15 @@ func newWriter(ctx context.Context, input Input) (*writer, error) {
 			r.summary.Compare.Models[k].Model = r.Models[k].Name
 		}
 	}
+	r.begin("calibration")
 	return r, r.judge()
+}
+
+// begin tells which part of the work begins.
+func (r *writer) begin(part string) {
+	if r.Progress != nil {
+		r.Progress(part)
+	}
 }
 
 // picture is the input of pictures.
@@ -221,11 +231,12 @@ func (r *writer) view() (*view, error) {
 	if err := r.addForm(v, ranges); err != nil {
 		return nil, err
 	}
-	if err := r.addEffects(v); err != nil {
-		return nil, err
-	}
-	for _, add := range []func(*view) error{r.addChecks, r.addWeights, r.addComparison, r.addData, r.addCommands} {
-		if err := add(v); err != nil {
+	for _, part := range []struct {
+		name string
+		add  func(*view) error
+	}{{"effects", r.addEffects}, {"checks", r.addChecks}, {"weights", r.addWeights}, {"comparison", r.addComparison}, {"data", r.addData}, {"commands", r.addCommands}} {
+		r.begin(part.name)
+		if err := part.add(v); err != nil {
 			return nil, err
 		}
 	}

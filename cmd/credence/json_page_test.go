@@ -25,6 +25,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"", "With `--cv` or `--split` also", "cmd/credence.comparison"},
 	{"effects", "", "effect.Result"},
 	{"plot", "", "cmd/credence.plotResult"},
+	{"", "and the data of the picture", "internal/chart.Chart"},
 	{"report", "", "cmd/credence.reported"},
 	{"calibrate", "The fields of `calibration` of inspect, and", "cmd/credence.calibrated"},
 	{"look", "", "look.Result"},

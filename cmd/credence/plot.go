@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -26,8 +25,9 @@ type plotFlags struct {
 
 // plotResult is the JSON object of plot.
 type plotResult struct {
-	Kind plot.Kind `json:"kind"` // of the picture
-	Plot string    `json:"plot"` // path of the file that was drawn
+	Kind plot.Kind `json:"kind"`           // of the picture
+	Plot string    `json:"plot,omitempty"` // path of the file that was drawn
+	*plot.Picture
 }
 
 func (p *program) plotCommand() *cobra.Command {
@@ -47,11 +47,13 @@ holds a title and a description for those who do not see it. The kinds have Arvi
 Those that compare predictions with targets need DATA with the target: held-out rows,
 but for loo_pit and khat, which take the training rows. Without DATA, predictions, slopes
 and forest are of a row at the training means. Checks look at 10,000 evenly spread rows at
-most, and say so; --rows all looks at all.`,
+most, and say so; --rows all looks at all. --json tells the data of the picture, for what
+draws by itself, and needs no -o.`,
 		Example: `  credence plot m.safetensors test.csv --kind predictions -o predictions.svg
   credence plot m.safetensors test.csv --kind predictions --columns age,income -o age.svg
   credence plot m.safetensors train.csv --kind loo_pit -o calibration.svg
-  credence plot m.safetensors --kind forest -o effects.svg`,
+  credence plot m.safetensors --kind forest -o effects.svg
+  credence plot m.safetensors test.csv --kind residuals --json | jq '.panels[0].marks'`,
 		Args: takes(1, most, "a model"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.plot(cmd.Context(), args[0], args[1:], &flags)
@@ -85,7 +87,7 @@ func (p *program) plot(ctx context.Context, model string, paths []string, flags 
 	case flags.kind == "":
 		names, _ := plot.Kinds()
 		return misused(fmt.Errorf("--kind says what to draw: one of %v", names))
-	case flags.output == "":
+	case flags.output == "" && !p.json:
 		return misused(fmt.Errorf("-o names the file to draw: -o %s.svg", kind))
 	case flags.rows != "" && flags.rows != "all":
 		return misused(fmt.Errorf("--rows %s is unknown: it is all, or left out", flags.rows))
@@ -96,8 +98,10 @@ func (p *program) plot(ctx context.Context, model string, paths []string, flags 
 	if err := checkInterval(flags.Interval); err != nil { // to a program 0 is the usual one
 		return err
 	}
-	if err := checkPicture("-o", flags.output); err != nil {
-		return err
+	if flags.output != "" {
+		if err := checkPicture("-o", flags.output); err != nil {
+			return err
+		}
 	}
 	if err := checkOutputs(append([]string{model}, paths...), flags.output); err != nil {
 		return err
@@ -117,15 +121,20 @@ func (p *program) plot(ctx context.Context, model string, paths []string, flags 
 		p.tellNotes(table)
 		flags.Rows = credence.Source(source)
 	}
-	var picture bytes.Buffer // so that no file is begun of what cannot be drawn
-	if err := plot.Draw(ctx, &picture, kind, flags.Input); err != nil {
+	bar := p.progress()
+	bar.set(0, 0, flags.kind, "")
+	picture, err := plot.Of(ctx, kind, flags.Input)
+	bar.done()
+	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(flags.output, func(w io.Writer) error { _, err := w.Write(picture.Bytes()); return err }); err != nil {
-		return err
+	if flags.output != "" {
+		if err := atomicfile.Write(flags.output, func(w io.Writer) error { _, err := picture.WriteTo(w); return err }); err != nil {
+			return err
+		}
 	}
 	if p.json {
-		return p.emit(plotResult{kind, flags.output})
+		return p.emit(plotResult{kind, flags.output, picture})
 	}
 	p.say("drawn   %s", flags.output)
 	return nil

@@ -34,6 +34,23 @@ func TestPlotCommand(t *testing.T) {
 			t.Errorf("%s: another picture on one thread", kind)
 		}
 	}
+	// The data of a picture, without a file: the row whose effect is largest stands last.
+	out := decode(t, must(t, "plot", model, data, "--kind", "forest", "--json"))
+	panel := out["panels"].([]any)[0].(map[string]any)
+	axis, marks := panel["y"].(map[string]any), panel["marks"].([]any)
+	outer, inner := marks[0].(map[string]any), marks[1].(map[string]any)
+	effects := decode(t, must(t, "effects", model, data, "--step", "sd", "--json"))["effects"].([]any)
+	last, met := axis["levels"].([]any), false
+	for _, e := range effects {
+		e := e.(map[string]any)
+		if e["term"].(string)+": "+e["contrast"].(string) == last[len(last)-1] {
+			at := func(mark map[string]any, of string) any { return mark[of].([]any)[len(last)-1] }
+			met = at(inner, "x") == e["estimate"] && at(outer, "low") == e["conf_low"] && at(outer, "high") == e["conf_high"] && outer["shape"] == "interval" && outer["across"] == true
+		}
+	}
+	if _, drawn := out["plot"]; drawn || !met || axis["scale"] != "linear" || out["title"] == "" {
+		t.Errorf("data of a forest: %v", out)
+	}
 	must(t, "plot", model, "--kind", "forest", "-o", picture)
 	if text := string(sure(os.ReadFile(picture))(t)); !strings.Contains(text, "of a row at the training means") || !strings.Contains(text, "region: south - north") {
 		t.Errorf("without data: %.2000s", text)

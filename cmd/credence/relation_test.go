@@ -67,6 +67,8 @@ func (c *commandLine) run() error {
 			return err
 		}
 		return c.predict(model)
+	case "look":
+		return c.tell("", c.data(rowsName, j.Rows), append([]string{"look", "DATA"}, c.running()...))
 	case "active simulate":
 		return c.tell("", c.data(rowsName, j.Rows), append([]string{"active", "simulate", "DATA"}, c.options()...))
 	}
@@ -93,7 +95,26 @@ func (c *commandLine) run() error {
 			return err
 		}
 		return c.predict(model + "2")
-	case "evaluate", "effects":
+	case "report": // whose model and evaluation are those of fit and evaluate
+		if err := score("", "report", model, "DATA", "-o", "FOLDER/report.html"); err != nil {
+			return err
+		}
+		for place, v := range maps.Clone(c.answer) {
+			if before, after, found := strings.Cut(place, ".sd ("); found { // whose size is in the name
+				delete(c.answer, place)
+				_, after, _ = strings.Cut(after, ")")
+				c.answer[before+".sd"+after] = v
+			}
+			for _, part := range []string{"evaluation.", "model."} {
+				if own, is := strings.CutPrefix(place, part); is {
+					delete(c.answer, place)
+					c.answer[own] = v
+				}
+			}
+		}
+		delete(c.answer, "bytes")
+		return nil
+	case "evaluate", "effects", "plot":
 		return score("", j.Command, append([]string{model, "DATA"}, flags...)...)
 	case "inspect":
 		return c.tell("", source{}, slices.Concat([]string{"inspect", model}, flags, c.running()))
@@ -596,8 +617,14 @@ func commandSubjects() []relation.Subject {
 		{Name: "draws", Job: job("draws", "y", "gaussian", "normal", exact, "-n", "4")},
 		{Name: "calibrate", Job: job("calibrate", "y", "gaussian", "normal", exact)},
 		{Name: "effects", Job: job("effects", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
+		{Name: "effects by quartiles", Job: job("effects", "y", "gaussian", "normal", exact, "--comparisons", "x", "--step", "iqr")},
 		{Name: "effects by draws", Job: job("effects", "count", "poisson", "normal", svi, "--slopes", "x", "--by", "city")},
 		{Name: "effects by a stream", Job: job("effects", "b", "", "", "", "--base", "city=Bern")},
+		{Name: "plot", Job: job("plot", "y", "gaussian", "normal", exact, "--kind", "residuals")},
+		{Name: "plot calibration", Job: job("plot", "count", "negbinomial", "normal", svi, "--kind", "loo_pit")},
+		{Name: "plot effects", Job: job("plot", "count", "poisson", "normal", svi, "--kind", "forest")},
+		{Name: "report", Job: job("report", "y", "gaussian", "normal", exact)},
+		{Name: "look", Job: job("look", "y", "gaussian", "normal", exact)},
 		{Name: "merge", Job: job("merge", "y", "gaussian", "normal", exact)},
 		{Name: "merge, online", Job: job("merge", "b", "", "", "", "--online")},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
@@ -630,6 +657,18 @@ func commandSubjects() []relation.Subject {
 					j.Rows.Numbers["w"][i] = 3
 				}
 			}
+		case "effects by quartiles":
+			s.Not = allBut("weights = copies", "weight 0 = no row", "weight 0 says nothing", "order of rows", "unit of a column", "unit of the target", "constant added to a column")
+			s.Tolerances = append(s.Tolerances, relation.Tolerance{Place: "effects.*", Within: 1e-6})
+		case "plot": // of whose rows a precision is that of one
+			s.Not = []string{"precision = copies", "offset"} // ranks are those of f, in which the offset is
+		case "plot effects": // whose marks are in the order of their sizes
+			s.Not = []string{"sign of a column", "order of columns"}
+		case "look": // at the table as it stands
+			s.Not = allBut("order of rows", "order of columns", "threads", "rows of a file", "rows of a pipe", "rows of a parquet")
+		case "plot calibration":
+			// copies are left out together, and counts drawn
+			s.Not = []string{"weights = copies", "weight 0 = no row", "order of rows"}
 		case "evaluate left out":
 			s.Not = []string{"weights = copies"} // copies of a row are left out together
 		case "evaluate trials":
@@ -694,6 +733,9 @@ var commandExempt = []relation.Exempt{
 	{Relation: "order of rows", Subject: "simulate", Reason: "pools and tests are drawn from rows by their places"},
 	{Relation: "order of columns", Subject: "effects by*", Reason: "weights are drawn in their order"},
 	{Relation: "weight*", Subject: "evaluate*", Place: "*pit_p", Reason: "the test that transforms are uniform takes each row once"},
+	{Relation: "weights = copies", Subject: "report", Place: "pit_p", Reason: "the test that transforms are uniform takes each row once"},
+	{Relation: "rows of a parquet", Subject: "look", Place: "columns.b.*", Reason: "yes and no are truths in CSV, and texts in Parquet"},
+	{Relation: "precision = copies", Subject: "report", Reason: "a row of precision 4 is checked as one row"},
 	{Relation: "weights = copies", Subject: "evaluate*", Place: "*pit_p", Reason: "the test that transforms are uniform takes each row once"},
 	{Relation: "order of rows", Subject: "evaluate*", Place: "*pit_p", Reason: "transforms of discrete targets are drawn in the order of the rows"},
 	{Relation: "order of columns", Subject: "draws", Reason: "weights are drawn in their order"},

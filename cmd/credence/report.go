@@ -111,7 +111,10 @@ func (p *program) report(ctx context.Context, models []string, data string, flag
 		}
 	}
 	var page bytes.Buffer // so that no file is begun of what cannot be written
+	bar := p.progress()
+	flags.Progress = func(part string) { bar.set(0, 0, part, "") }
 	summary, err := report.Write(ctx, &page, flags.Input)
+	bar.done()
 	if err != nil {
 		return err
 	}

@@ -12,12 +12,13 @@ import (
 
 // Axis maps values to pixels.
 type Axis struct {
-	Name   string
-	Scale  Scale
-	Levels []string // of categories: Levels[k] stands at k
-	Whole  bool     // ticks are whole numbers
+	Name   string   `json:"name,omitempty"`
+	Scale  Scale    `json:"scale"`            // linear, log, or time: days since 1970
+	Levels []string `json:"levels,omitempty"` // of categories: the first stands at 0, the next at 1
+	Whole  bool     `json:"-"`                // ticks are whole numbers
 	// From and To are the ends where From < To; else they are those of what is drawn, with some room.
-	From, To float64
+	From float64 `json:"-"`
+	To   float64 `json:"-"`
 
 	low, high float64 // in the units of the scale
 	from, to  float64 // pixels
@@ -33,6 +34,11 @@ const (
 	Log          // what is not above 0 is not drawn
 	Time         // days since 1970
 )
+
+// MarshalText writes the word of a scale.
+func (s Scale) MarshalText() ([]byte, error) {
+	return []byte([]string{"linear", "log", "time"}[s]), nil
+}
 
 // mostValue is the largest value that is drawn: differences of values are numbers, too.
 const mostValue = 1e300

@@ -9,25 +9,28 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Chart is a picture of panels that share a legend.
 type Chart struct {
-	Title, Under string // the title, and a line below it
-	Description  string // for those who do not see the picture
-	Panels       []Panel
-	Columns      int  // panels side by side; 0 means three at most
-	Inline       bool // the style is that of the page
+	Title       string  `json:"title"`
+	Under       string  `json:"under,omitempty"` // the line below the title
+	Description string  `json:"description"`     // for those who do not see the picture
+	Panels      []Panel `json:"panels"`
+	Columns     int     `json:"-"` // panels side by side; 0 means three at most
+	Inline      bool    `json:"-"` // the style is that of the page
 }
 
 // Panel is one pair of axes.
 type Panel struct {
-	Title  string
-	X, Y   Axis
-	Marks  []Mark
-	Rules  []Rule
-	Height int // of the axes in pixels; 0 is that of the chart
+	Title  string `json:"title,omitempty"`
+	X      Axis   `json:"x"`
+	Y      Axis   `json:"y"`
+	Marks  []Mark `json:"marks"`           // what is drawn, each over those before
+	Rules  []Rule `json:"rules,omitempty"` // dashed lines across the panel
+	Height int    `json:"-"`               // of the axes in pixels; 0 is that of the chart
 }
 
 // Shape is what is drawn of the points of a mark.
@@ -47,16 +50,42 @@ const (
 
 // Mark is a run of points in one colour. What is no number is not drawn, and interrupts a line.
 type Mark struct {
-	Shape     Shape
-	Name      string // in the legend, where it stands once; "" of none
-	Colour    int    // of the series; Grey and Ink are those of no series
-	X, Y      []float64
-	Low, High []float64
-	Width     float64 // of bars, in units of X
-	Across    bool    // of intervals along the axis X
-	Faint     bool    // one of many, or behind others
-	Thick     bool
-	Dashed    bool
+	Shape  Shape   `json:"shape"`          // line, step, band, points, interval, bar or rug
+	Name   string  `json:"name,omitempty"` // in the legend, where it stands once
+	Colour int     `json:"-"`              // of the series; Grey and Ink are those of no series
+	X      Values  `json:"x,omitempty"`
+	Y      Values  `json:"y,omitempty"`
+	Low    Values  `json:"low,omitempty"`    // lower ends of bands, intervals and bars
+	High   Values  `json:"high,omitempty"`   // upper ends of bands and intervals
+	Width  float64 `json:"width,omitzero"`   // of bars, in units of X
+	Across bool    `json:"across,omitempty"` // intervals go along the axis X, each at its Y
+	Faint  bool    `json:"-"`                // one of many, or behind others
+	Thick  bool    `json:"-"`
+	Dashed bool    `json:"-"`
+}
+
+// Values are coordinates. In JSON those that are no finite numbers are null.
+type Values []float64
+
+// MarshalJSON writes a list of numbers.
+func (v Values) MarshalJSON() ([]byte, error) {
+	text := []byte{'['}
+	for k, x := range v {
+		if k > 0 {
+			text = append(text, ',')
+		}
+		if x-x != 0 {
+			text = append(text, "null"...)
+		} else {
+			text = strconv.AppendFloat(text, x, 'g', -1, 64)
+		}
+	}
+	return append(text, ']'), nil
+}
+
+// MarshalText writes the word of a shape.
+func (s Shape) MarshalText() ([]byte, error) {
+	return []byte([]string{"line", "step", "band", "points", "interval", "bar", "rug"}[s]), nil
 }
 
 // Colours beside those of series.
@@ -67,9 +96,9 @@ const (
 
 // Rule is a dashed line across all of a panel at a value of the axis Y, or upright of X.
 type Rule struct {
-	Name    string
-	At      float64
-	Upright bool
+	Name    string  `json:"name,omitempty"`
+	At      float64 `json:"at"`
+	Upright bool    `json:"upright,omitempty"` // at a value of the axis X
 }
 
 // The picture's measures, in pixels.

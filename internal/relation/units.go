@@ -73,7 +73,8 @@ func Units() []Relation {
 					return v * factor * factor, true
 				}
 				if names, last := split(place); strings.HasSuffix(names, "linear.x") && (last == "mean" || last == "sd" || last == "lower" || last == "upper") ||
-					strings.HasSuffix(place, "coefficients.x.mean") || strings.HasPrefix(names, "effects.x.") && effects[last] {
+					strings.HasSuffix(place, "coefficients.x.mean") || strings.HasPrefix(names, "effects.x.") && effects[last] && !strings.HasPrefix(names, "effects.x.sd") && !strings.HasPrefix(names, "effects.x.Q3") {
+					// of a step that is stated, and not of one that follows the column
 					return v * factor, true
 				}
 				return v, true
