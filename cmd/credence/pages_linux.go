@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"syscall"
 )
 
@@ -37,6 +38,13 @@ func useLargePages(paths []string) {
 	if syscall.Getrlimit(syscall.RLIMIT_AS, &addresses) != nil || addresses.Cur < math.MaxInt64 {
 		return
 	}
+	pagesAsked.Do(askForLargePages)
+}
+
+// pagesAsked is of the process, as its heap is: the second command of a process, as in tests, finds the first one's pages.
+var pagesAsked sync.Once
+
+func askForLargePages() {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	func() {
 		room := make([]byte, largePages)

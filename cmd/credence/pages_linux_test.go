@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -14,11 +13,7 @@ import (
 
 // What is allocated after the heap was given large pages lies where they were asked for.
 func TestHeapHasLargePages(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "rows")
-	if err := os.WriteFile(path, make([]byte, fewBytes), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	useLargePages([]string{path})
+	askForLargePages()
 	room := make([]byte, largePages/4)
 	at := uintptr(unsafe.Pointer(&room[len(room)/2]))
 	maps, err := os.ReadFile("/proc/self/smaps")
