@@ -362,16 +362,19 @@ func (r *Rows) calibratedCRPS(i int, y float64) (score float64) {
 	if mean, _ := r.dist.Moments(i); mean != mean { // whose tails are the model's
 		return mean
 	}
-	var ends [2]float64
-	if r.atScores(ends[:], i, []float64{c.Score(group, 1e-7), c.Score(group, 1-1e-7)}); r.scorer.Discrete() && ends[1]-ends[0] <= mostSteps {
-		for k := math.Min(ends[0], y); k < math.Max(ends[1], y); k++ {
-			p := r.calibrated(i, math.Min(r.dist.CDF(i, k), 1), k)
-			if k >= y {
-				p = 1 - p
+	if r.scorer.Discrete() {
+		var ends [2]float64
+		r.atScores(ends[:], i, []float64{c.Score(group, 1e-7), c.Score(group, 1-1e-7)})
+		if ends[1]-ends[0] <= mostSteps {
+			for k := math.Min(ends[0], y); k < math.Max(ends[1], y); k++ {
+				p := r.calibrated(i, math.Min(r.dist.CDF(i, k), 1), k)
+				if k >= y {
+					p = 1 - p
+				}
+				score += p * p
 			}
-			score += p * p
+			return score
 		}
-		return score
 	}
 	var at, weights, scores [crpsPoints]float64
 	for j := range at {
