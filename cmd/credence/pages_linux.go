@@ -41,7 +41,7 @@ func useLargePages(paths []string) {
 	pagesAsked.Do(askForLargePages)
 }
 
-// pagesAsked is of the process, as its heap is: the second command of a process, as in tests, finds the first one's pages.
+// pagesAsked is of the process, as its heap is: the second command of a process has the first one's pages.
 var pagesAsked sync.Once
 
 func askForLargePages() {

@@ -50,6 +50,10 @@ func run(ctx context.Context, args []string, s streams) int {
 	out, errs := &stdout{to: s.out}, newMessages(s.err)
 	p := &program{streams: streams{s.in, out, errs}, messages: errs}
 	root := p.root()
+	// cobra keeps for the whole process what it is told of completion
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		complete(everyCommand(root))
+	}
 	root.SetArgs(optionalValues(args))
 	err := p.wait(ctx, task.Go(func() error { return root.ExecuteContext(ctx) }))
 	if err == nil {
@@ -158,14 +162,7 @@ another round; 130 interrupted.`,
 	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	commands := append(root.Commands(), root)
-	for _, command := range root.Commands() {
-		if command.Name() != "completion" {
-			commands = append(commands, command.Commands()...)
-		}
-	}
-	complete(commands)
-	for _, command := range commands {
+	for _, command := range everyCommand(root) {
 		switch command.Name() { // cobra's show help for any word
 		case "help":
 			command.Args = knownCommand
@@ -183,6 +180,17 @@ another round; 130 interrupted.`,
 		}
 	}
 	return root
+}
+
+// everyCommand returns root and what is below it, but for the shells of completion.
+func everyCommand(root *cobra.Command) []*cobra.Command {
+	commands := append(root.Commands(), root)
+	for _, command := range root.Commands() {
+		if command.Name() != "completion" {
+			commands = append(commands, command.Commands()...)
+		}
+	}
+	return commands
 }
 
 // summaries are the commands that print a summary and nothing else, with the flags by which they write files: of
