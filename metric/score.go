@@ -111,6 +111,50 @@ type Evaluation struct {
 	Groups []GroupEvaluation `json:"groups,omitempty"`
 }
 
+// Figure is a score by its name in JSON.
+type Figure struct {
+	Name  string
+	Value Score
+}
+
+// Figures are the scores that are defined, in the order in which people are told them.
+func (e *Evaluation) Figures() (list []Figure) {
+	add := func(name string, s *Score) {
+		if s != nil && s.Defined() {
+			list = append(list, Figure{name, *s})
+		}
+	}
+	if c := e.ClassificationResult; c != nil {
+		add("accuracy", &c.Accuracy)
+		add("log_loss", &c.LogLoss)
+		add("auc", &c.AUC)
+		add("brier", &c.Brier)
+		add("ece", &c.ECE)
+	} else if r := e.RegressionResult; r != nil {
+		add("nlpd", &r.NLPD)
+		add("nlpd_original", e.NLPDOriginal)
+		add("rmse", &r.RMSE)
+		add("mae", &r.MAE)
+		add("smse", &r.SMSE)
+		add("msll", &r.MSLL)
+		add("r2", &r.R2)
+		add("crps", e.CRPS)
+		if e.IntervalsResult != nil {
+			add("wis", e.WIS)
+		}
+	}
+	if e.CalibrationResult != nil {
+		add("calibration_slope", &e.Slope)
+	}
+	if e.ClassificationResult == nil {
+		add("pit_p", (*Score)(e.PITValue))
+		if e.DevianceResult != nil {
+			add("deviance", &e.Deviance)
+		}
+	}
+	return list
+}
+
 // GroupEvaluation measures the rows of a group.
 type GroupEvaluation struct {
 	By Group `json:"by"`

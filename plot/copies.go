@@ -51,8 +51,13 @@ func (c *copier) told() string {
 	return fmt.Sprintf("; their weights are %s in all", number(c.weight))
 }
 
-// weigh returns the sum of the weights of a table, and the number of rows that have one.
-func weigh(ctx context.Context, table *score.Table) (total float64, rows int, err error) {
+// counted binds the rows that are looked at, and counts them by their weights.
+func (p *picture) counted(ctx context.Context) (*score.Table, *copier, error) {
+	table, err := p.Scorer.Table(p.rows(), score.RequireTargets)
+	if err != nil {
+		return nil, nil, err
+	}
+	total, rows := 0.0, 0
 	err = table.EachWeight(ctx, func(w float64) {
 		if w > 0 {
 			total, rows = total+w, rows+1
@@ -61,7 +66,7 @@ func weigh(ctx context.Context, table *score.Table) (total float64, rows int, er
 	if err == nil && rows == 0 {
 		err = errors.New("no row has a target and a weight above 0: give rows that have them, to compare with")
 	}
-	return total, rows, err
+	return table, newCopier(total, rows), err
 }
 
 func sum(values []float64) (total float64) {

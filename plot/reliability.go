@@ -39,15 +39,11 @@ func isotonic(steps []metric.ReliabilityBin, x float64) float64 {
 }
 
 func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
-	table, err := p.Scorer.Table(p.rows(), score.RequireTargets)
+	table, repeat, err := p.counted(ctx)
 	if err != nil {
 		return nil, err
 	}
-	total, counted, err := weigh(ctx, table)
-	if err != nil {
-		return nil, err
-	}
-	repeat, classes := newCopier(total, counted), metric.Classification{}
+	classes := metric.Classification{}
 	var y, mean, weight []float64
 	sets := make([][]float64, reliabilitySets)
 	err = table.Each(ctx, func(rows *score.Rows) error {
@@ -143,7 +139,7 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 		rug.X = append(rug.X, sorted[k*len(sorted)/min(mostRug, len(sorted))])
 	}
 	name := p.expected()
-	under := p.looked(counted)
+	under := p.looked(repeat.rows)
 	if found.Slope.Defined() && found.Intercept.Defined() {
 		under += fmt.Sprintf("; calibration slope %.3f, intercept %s", found.Slope, number(float64(found.Intercept)))
 	}

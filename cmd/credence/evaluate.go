@@ -166,48 +166,16 @@ func (p *program) printScores(e *metric.Evaluation) {
 	if e.LOO != nil {
 		p.say("left out  %s%s", leftOut(e.LOO, fmt.Sprintf("nlpd %s ± %s", significant(float64(e.LOO.NLPD)), significant(float64(e.LOO.Error)))), reliability(e.LOO))
 	}
-	score := func(name string, s metric.Score) {
-		if s.Defined() {
-			p.say("%-9s %s", name, significant(float64(s)))
+	for _, f := range e.Figures() {
+		p.say("%-9s %s", f.Name, significant(float64(f.Value)))
+		if f.Name == "crps" && e.CRPSRows > 0 {
+			p.say("          of %d evenly spread rows", e.CRPSRows)
 		}
 	}
-	if c := e.ClassificationResult; c != nil {
-		score("accuracy", c.Accuracy)
-		score("log_loss", c.LogLoss)
-		score("auc", c.AUC)
-		score("brier", c.Brier)
-		score("ece", c.ECE)
-		score("calibration_slope", e.Slope)
-		p.printBaseline(e)
+	p.printBaseline(e)
+	if e.ClassificationResult != nil {
 		return
 	}
-	r := e.RegressionResult
-	score("nlpd", r.NLPD)
-	if e.NLPDOriginal != nil {
-		score("nlpd_original", *e.NLPDOriginal)
-	}
-	score("rmse", r.RMSE)
-	score("mae", r.MAE)
-	score("smse", r.SMSE)
-	score("msll", r.MSLL)
-	score("r2", r.R2)
-	if e.CRPS != nil {
-		score("crps", *e.CRPS)
-	}
-	if e.CRPSRows > 0 {
-		p.say("          of %d evenly spread rows", e.CRPSRows)
-	}
-	if e.WIS != nil {
-		score("wis", *e.WIS)
-	}
-	score("calibration_slope", e.Slope)
-	if e.PITValue != nil {
-		score("pit_p", metric.Score(*e.PITValue))
-	}
-	if e.DevianceResult != nil {
-		score("deviance", e.DevianceResult.Deviance)
-	}
-	p.printBaseline(e)
 	if len(e.Held) > 0 {
 		p.printCalibration(e)
 		return
