@@ -287,7 +287,7 @@ var remedies = []struct {
 		}
 		return sum / float64(len(test.values[0]))
 	}},
-	{name: "prediction, rbf", formula: wide, draw: powered, check: "trend", remedy: "rbf(.)", follow: other(wide+" + rbf(.)", ""), slow: true},
+	{name: "prediction, rbf", rows: 450, formula: wide, draw: powered, check: "trend", remedy: "rbf(.)", follow: other(wide+" + rbf(.)", ""), slow: true},
 	{name: "prediction, products", formula: wide, draw: powered, check: "trend", remedy: "add products", follow: other("y ~ a + b + c + d + u + v + w + x + u:v + u:w + u:x + v:w + v:x + w:x", "")},
 	{name: "counts as measurements", formula: base, draw: func(rng *rand.Rand, s sheet) sheet {
 		return s.with("y", draws(rng, likelihood.NegativeBinomial{Size: param.Hold(1)}, nil))
