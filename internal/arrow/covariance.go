@@ -21,9 +21,9 @@ func (p *Pattern) RowVariances(ws *credence.Workspace, dst, covariance []float64
 		for i := from; i < to; i++ {
 			if p.read(e, phi, i); e.several {
 				row := p.spread(regression(), e, make([]float64, p.Weights))
-				dst[i] = kernel.Dot(row.leaf, row.leaf)
+				dst[i] = dot(row.leaf, row.leaf)
 				for _, l := range row.own {
-					dst[i] += kernel.Dot(l.by, l.by)
+					dst[i] += dot(l.by, l.by)
 				}
 				continue
 			}
@@ -67,7 +67,7 @@ func (p *Pattern) Uncentre(covariance, means []float64) {
 		h := &p.heads[t]
 		for r := range h.levels * h.k {
 			row := covariance[h.dense+r*q : h.dense+(r+1)*q]
-			row[0] -= kernel.Dot(means[:q], row) // the mean of weight 0 is 0
+			row[0] -= dot(means[:q], row) // the mean of weight 0 is 0
 		}
 	}
 	cross := make([]float64, size) // C x̄
@@ -82,8 +82,8 @@ func (p *Pattern) Uncentre(covariance, means []float64) {
 			}
 		}
 	}
-	kernel.Axpy(-1, cross, leaf[:size])
-	leaf[0] += kernel.Dot(cross[:q], means[:q]) - cross[0]
+	axpy(-1, cross, leaf[:size])
+	leaf[0] += dot(cross[:q], means[:q]) - cross[0]
 }
 
 // TimesDense stores by·ΦC at the dense columns in dst, n×Dense, for a covariance whose leaf has both triangles.
@@ -101,7 +101,7 @@ func (p *Pattern) TimesDense(ws *credence.Workspace, dst []float64, by float64, 
 				if t >= 0 {
 					of = p.block(covariance, &p.heads[t], level).dense[column*q : (column+1)*q]
 				}
-				kernel.Axpy(by*e.values[k], of, row)
+				axpy(by*e.values[k], of, row)
 			}
 		}
 	})
@@ -160,7 +160,7 @@ func (p *Pattern) regress(out, covariance []float64, at *head, g int, roots []fl
 		for c := range r + 1 {
 			sum := b.own[next+c]
 			if q > 0 {
-				sum -= kernel.Dot(x[:q], b.dense[c*q:(c+1)*q])
+				sum -= dot(x[:q], b.dense[c*q:(c+1)*q])
 			}
 			for i := range b.cells {
 				sum -= x[q+i] * b.sparse[i*k+c]
@@ -222,7 +222,7 @@ func semidefinite(a []float64, n int) {
 		}
 		kernel.Scale(1/math.Sqrt(row[i]), row[i:])
 		for l := i + 1; l < n; l++ {
-			kernel.Axpy(-row[l], row[l:], a[l*n+l:(l+1)*n])
+			axpy(-row[l], row[l:], a[l*n+l:(l+1)*n])
 		}
 	}
 }
@@ -236,11 +236,11 @@ func solve(u, x []float64) {
 			continue
 		}
 		x[i] /= u[i*n+i]
-		kernel.Axpy(-x[i], u[i*n+i+1:(i+1)*n], x[i+1:])
+		axpy(-x[i], u[i*n+i+1:(i+1)*n], x[i+1:])
 	}
 	for i := n - 1; i >= 0; i-- {
 		if u[i*n+i] != 0 {
-			x[i] = (x[i] - kernel.Dot(u[i*n+i+1:(i+1)*n], x[i+1:])) / u[i*n+i]
+			x[i] = (x[i] - dot(u[i*n+i+1:(i+1)*n], x[i+1:])) / u[i*n+i]
 		}
 	}
 }
@@ -266,7 +266,7 @@ func (p *Pattern) Draw(dst, regression []float64, normal func() float64) {
 	x, size, q := make([]float64, p.Weights), p.Rest(), p.Dense
 	leaf := x[p.leaf:]
 	for i, u := 0, p.leafOf(regression); i < size; i++ {
-		kernel.Axpy(normal(), u[i*size+i:(i+1)*size], leaf[i:])
+		axpy(normal(), u[i*size+i:(i+1)*size], leaf[i:])
 	}
 	for t := len(p.heads) - 1; t >= 0; t-- {
 		at := &p.heads[t]
@@ -275,10 +275,10 @@ func (p *Pattern) Draw(dst, regression []float64, normal func() float64) {
 			unit := make([]float64, at.k)
 			for r := range own {
 				unit[r] = normal()
-				own[r] = kernel.Dot(b.own[next:next+r+1], unit[:r+1])
+				own[r] = dot(b.own[next:next+r+1], unit[:r+1])
 				next += r + 1
 				if q > 0 {
-					own[r] += kernel.Dot(b.dense[r*q:(r+1)*q], leaf[:q])
+					own[r] += dot(b.dense[r*q:(r+1)*q], leaf[:q])
 				}
 				for i, c := range b.cells {
 					own[r] += b.sparse[i*at.k+r] * x[c]
@@ -296,11 +296,11 @@ func (p *Pattern) Covariance(ws *credence.Workspace, dst *linop.Dense, regressio
 		for i := from; i < to; i++ {
 			row := dst.Row(i)
 			for j := range row {
-				row[j] = kernel.Dot(left[i].leaf, right[j].leaf)
+				row[j] = dot(left[i].leaf, right[j].leaf)
 				for _, l := range left[i].own {
 					for _, r := range right[j].own {
 						if l.first == r.first {
-							row[j] += kernel.Dot(l.by, r.by)
+							row[j] += dot(l.by, r.by)
 						}
 					}
 				}
@@ -352,9 +352,9 @@ func (p *Pattern) spread(regression []float64, e *entries, x []float64) (out spr
 			b, first, next := p.block(regression, h, level), h.first+level*h.k, 0
 			by := make([]float64, h.k)
 			for r, z := range x[first : first+h.k] {
-				kernel.Axpy(z, b.own[next:next+r+1], by[:r+1])
+				axpy(z, b.own[next:next+r+1], by[:r+1])
 				next += r + 1
-				kernel.Axpy(z, b.dense[r*q:(r+1)*q], x[p.leaf:p.leaf+q])
+				axpy(z, b.dense[r*q:(r+1)*q], x[p.leaf:p.leaf+q])
 				for l, c := range b.cells {
 					x[c] += z * b.sparse[l*h.k+r]
 				}
@@ -366,7 +366,7 @@ func (p *Pattern) spread(regression []float64, e *entries, x []float64) (out spr
 	}
 	out.leaf = make([]float64, size)
 	for j := range size {
-		out.leaf[j] = kernel.Dot(u[j*size+j:(j+1)*size], x[p.leaf+j:])
+		out.leaf[j] = dot(u[j*size+j:(j+1)*size], x[p.leaf+j:])
 	}
 	return out
 }

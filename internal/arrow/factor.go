@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/kernel"
 )
 
 // Factor is the Cholesky factor of A = I + S H S, for a diagonal S of prior standard deviations: the covariance of the
@@ -166,7 +165,7 @@ func forward(l, x []float64, k, cols int) {
 	for r, row := 0, 0; r < k; r, row = r+1, row+r+1 {
 		to := x[r*cols : (r+1)*cols]
 		for c := range r {
-			kernel.Axpy(-l[row+c], x[c*cols:(c+1)*cols], to)
+			axpy(-l[row+c], x[c*cols:(c+1)*cols], to)
 		}
 		by := 1 / l[row+r]
 		for j := range to {
@@ -180,7 +179,7 @@ func backward(l, x []float64, k, cols int) {
 	for r := k - 1; r >= 0; r-- {
 		to := x[r*cols : (r+1)*cols]
 		for c := r + 1; c < k; c++ {
-			kernel.Axpy(-l[c*(c+1)/2+r], x[c*cols:(c+1)*cols], to)
+			axpy(-l[c*(c+1)/2+r], x[c*cols:(c+1)*cols], to)
 		}
 		by := 1 / l[r*(r+3)/2]
 		for j := range to {
@@ -199,19 +198,27 @@ func (f *Factor) subtract(at *head) {
 		mark := f.ws.Mark()
 		gram := f.ws.Floats(q * q)
 		clear(gram)
-		f.ws.Pool().Gram(at.levels*at.k, q, f.a[at.dense:at.dense+at.levels*at.k*q], q, nil, gram, q)
+		w := f.a[at.dense : at.dense+at.levels*at.k*q]
+		if q > few {
+			f.ws.Pool().Gram(at.levels*at.k, q, w, q, nil, gram, q)
+		}
+		for ; q <= few && len(w) > 0; w = w[q:] {
+			for i, v := range w[:q] {
+				axpy(v, w[i:q], gram[i*q+i:(i+1)*q])
+			}
+		}
 		for i := range q {
-			kernel.Axpy(-1, gram[i*q+i:(i+1)*q], leaf[i*size+i:i*size+q])
+			axpy(-1, gram[i*q+i:(i+1)*q], leaf[i*size+i:i*size+q])
 		}
 		f.ws.Release(mark)
 	}
 	sparse := size - q
-	if at.row+at.levels < p.Cells.Rows && p.Cells.Start[at.row] < p.Cells.Start[at.row+at.levels] {
+	if at.row+at.levels < p.Cells.Rows && !at.bare {
 		for g := range at.levels {
 			f.subtractFromHeads(at, g)
 		}
 	}
-	if sparse == 0 {
+	if sparse == 0 || at.bare {
 		return
 	}
 	stripe := (sparse + mostStripes - 1) / mostStripes
@@ -238,7 +245,7 @@ func (f *Factor) subtractFromLeaf(at *head, g, from, to int) {
 		own := b.sparse[i*k : (i+1)*k]
 		row := f.a[p.rest+(int(c)-p.leaf)*size : p.rest+(int(c)-p.leaf+1)*size]
 		for r, w := range own {
-			kernel.Axpy(-w, b.dense[r*q:(r+1)*q], row[:q])
+			axpy(-w, b.dense[r*q:(r+1)*q], row[:q])
 		}
 		if k == 1 {
 			for j, other := range b.cells[i:] {
@@ -247,7 +254,7 @@ func (f *Factor) subtractFromLeaf(at *head, g, from, to int) {
 			continue
 		}
 		for j := i; j < len(b.cells); j++ {
-			row[int(b.cells[j])-p.leaf] -= kernel.Dot(own, b.sparse[j*k:(j+1)*k])
+			row[int(b.cells[j])-p.leaf] -= dot(own, b.sparse[j*k:(j+1)*k])
 		}
 	}
 }
@@ -263,10 +270,10 @@ func (f *Factor) subtractFromHeads(at *head, g int) {
 		}
 		to, own := p.block(f.a, &p.heads[u], level), b.sparse[i*k:(i+1)*k]
 		for r, w := range own {
-			kernel.Axpy(-w, b.dense[r*q:(r+1)*q], to.dense[column*q:(column+1)*q])
+			axpy(-w, b.dense[r*q:(r+1)*q], to.dense[column*q:(column+1)*q])
 		}
 		for j := i; j < len(b.cells); j++ {
-			v := kernel.Dot(own, b.sparse[j*k:(j+1)*k])
+			v := dot(own, b.sparse[j*k:(j+1)*k])
 			if t, _, other := p.headOf(b.cells[j]); t == u {
 				to.own[other*(other+1)/2+column] -= v
 			} else {
@@ -346,7 +353,7 @@ func (f *Factor) eliminate(b []float64) {
 			b, own := p.block(f.a, at, g), x[at.first+g*at.k:at.first+(g+1)*at.k]
 			forward(b.own, own, at.k, 1)
 			for r, v := range own {
-				kernel.Axpy(-v, b.dense[r*q:(r+1)*q], x[p.leaf:p.leaf+q])
+				axpy(-v, b.dense[r*q:(r+1)*q], x[p.leaf:p.leaf+q])
 				for i, c := range b.cells {
 					x[c] -= v * b.sparse[i*at.k+r]
 				}
@@ -366,7 +373,7 @@ func (f *Factor) substitute() {
 		for g := range at.levels {
 			b, own := p.block(f.a, at, g), x[at.first+g*at.k:at.first+(g+1)*at.k]
 			for r := range own {
-				own[r] -= kernel.Dot(b.dense[r*q:(r+1)*q], leaf[:q])
+				own[r] -= dot(b.dense[r*q:(r+1)*q], leaf[:q])
 				for i, c := range b.cells {
 					own[r] -= x[c] * b.sparse[i*at.k+r]
 				}

@@ -14,13 +14,13 @@ func (p *Pattern) Mix(h []float64, first, levels, k int, x []float64) {
 		p.mixLeaf(p.leafOf(h), from-p.leaf, levels, k, x)
 	} else {
 		at := &p.heads[t]
-		full, out := make([]float64, at.k*at.k), make([]float64, k)
+		full, out := make([]float64, at.k*at.k), make([]float64, k*max(at.k, p.Dense))
 		for g := range at.levels {
 			b := p.block(h, at, g)
-			mixOwn(b.own, full, at.k, offset, k, x)
-			mixRows(b.dense[offset*p.Dense:(offset+k)*p.Dense], p.Dense, k, x)
+			mixOwn(b.own, full, out, at.k, offset, k, x)
+			mixRows(b.dense[offset*p.Dense:(offset+k)*p.Dense], out, p.Dense, k, x)
 			for i := range b.cells {
-				mixNumbers(b.sparse[i*at.k+offset:i*at.k+offset+k], out, x)
+				mixNumbers(b.sparse[i*at.k+offset:i*at.k+offset+k], out[:k], x)
 			}
 		}
 	}
@@ -32,19 +32,18 @@ func (p *Pattern) Mix(h []float64, first, levels, k int, x []float64) {
 	}
 }
 
-// mixOwn does so for the weights [offset, offset+k) of the numbers of a level, a lower triangle; full has room for all
-// of them.
-func mixOwn(own, full []float64, size, offset, k int, x []float64) {
+// mixOwn does so for the weights [offset, offset+k) of the numbers of a level, a lower triangle; full and out have room
+// for all of them.
+func mixOwn(own, full, out []float64, size, offset, k int, x []float64) {
 	for r, next := 0, 0; r < size; r, next = r+1, next+r+1 {
 		for c := range r + 1 {
 			full[r*size+c], full[c*size+r] = own[next+c], own[next+c]
 		}
 	}
-	out := make([]float64, k)
 	for r := range size {
-		mixNumbers(full[r*size+offset:r*size+offset+k], out, x)
+		mixNumbers(full[r*size+offset:r*size+offset+k], out[:k], x)
 	}
-	mixRows(full[offset*size:(offset+k)*size], size, k, x)
+	mixRows(full[offset*size:(offset+k)*size], out, size, k, x)
 	for r, next := 0, 0; r < size; r, next = r+1, next+r+1 {
 		copy(own[next:next+r+1], full[r*size:])
 	}
@@ -62,12 +61,13 @@ func mixNumbers(v, out, x []float64) {
 	copy(v, out)
 }
 
-// mixRows stores xᵀV in the place of k rows.
-func mixRows(v []float64, cols, k int, x []float64) {
-	out := make([]float64, k*cols)
+// mixRows stores xᵀV in the place of k rows, for which out has room.
+func mixRows(v, out []float64, cols, k int, x []float64) {
+	out = out[:k*cols]
+	clear(out)
 	for d := range k {
 		for c := range k {
-			kernel.Axpy(x[d*k+c], v[d*cols:(d+1)*cols], out[c*cols:(c+1)*cols])
+			axpy(x[d*k+c], v[d*cols:(d+1)*cols], out[c*cols:(c+1)*cols])
 		}
 	}
 	copy(v, out)
@@ -76,13 +76,13 @@ func mixRows(v []float64, cols, k int, x []float64) {
 func (p *Pattern) mixLeaf(leaf []float64, first, levels, k int, x []float64) {
 	size := p.Rest()
 	kernel.Symmetrize(size, leaf, size)
+	out := make([]float64, k*size)
 	for g := range levels {
-		mixRows(leaf[(first+g*k)*size:(first+(g+1)*k)*size], size, k, x)
+		mixRows(leaf[(first+g*k)*size:(first+(g+1)*k)*size], out, size, k, x)
 	}
-	out := make([]float64, k)
 	for i := range size {
 		for g := range levels {
-			mixNumbers(leaf[i*size+first+g*k:i*size+first+(g+1)*k], out, x)
+			mixNumbers(leaf[i*size+first+g*k:i*size+first+(g+1)*k], out[:k], x)
 		}
 	}
 }

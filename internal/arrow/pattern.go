@@ -26,8 +26,9 @@ type Pattern struct {
 type head struct {
 	runs       []credence.LevelRun
 	levels, k  int
-	first, end int // places
-	row        int // of Cells, of level 0
+	first, end int  // places
+	row        int  // of Cells, of level 0
+	bare       bool // no level has sparse cells
 	// Offsets of its values: D, lower triangles row by row; the k×Dense cells of every level; its k numbers of every
 	// sparse cell.
 	own, dense, cells int
@@ -93,7 +94,7 @@ func (p *Pattern) lay() error {
 				}
 			}
 		}
-		h.own = p.size
+		h.own, h.bare = p.size, p.Cells.Start[h.row] == p.Cells.Start[h.row+h.levels]
 		h.dense = h.own + h.levels*h.k*(h.k+1)/2
 		h.cells = h.dense + h.levels*h.k*p.Dense
 		p.size = h.cells + (p.Cells.Start[h.row+h.levels]-p.Cells.Start[h.row])*h.k
@@ -131,6 +132,9 @@ type block struct {
 
 func (p *Pattern) block(values []float64, h *head, g int) block {
 	triangle, k := h.k*(h.k+1)/2, h.k
+	if h.bare {
+		return block{own: values[h.own+g*triangle : h.own+(g+1)*triangle], dense: values[h.dense+g*k*p.Dense : h.dense+(g+1)*k*p.Dense]}
+	}
 	from, to := p.Cells.Start[h.row+g]-p.Cells.Start[h.row], p.Cells.Start[h.row+g+1]-p.Cells.Start[h.row]
 	return block{
 		own:    values[h.own+g*triangle : h.own+(g+1)*triangle],

@@ -2,7 +2,6 @@ package arrow
 
 import (
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -132,16 +131,16 @@ func (p *Pattern) Centre(h, means []float64) {
 		at := &p.heads[t]
 		for r := range at.levels * at.k {
 			row := h[at.dense+r*q : at.dense+(r+1)*q]
-			kernel.Axpy(-row[0], means[:q], row) // the mean of weight 0 is 0
+			axpy(-row[0], means[:q], row) // the mean of weight 0 is 0
 		}
 	}
 	first := leaf[:size]
 	for i := 1; i < q; i++ {
 		row := leaf[i*size : (i+1)*size]
-		kernel.Axpy(-means[i], first[i:], row[i:])
-		kernel.Axpy(means[i]*first[0]-first[i], means[i:q], row[i:q])
+		axpy(-means[i], first[i:], row[i:])
+		axpy(means[i]*first[0]-first[i], means[i:q], row[i:q])
 	}
-	kernel.Axpy(-first[0], means[:q], first[:q])
+	axpy(-first[0], means[:q], first[:q])
 }
 
 // Diagonal stores diag H.
@@ -175,12 +174,12 @@ func (p *Pattern) Mul(dst, h, x []float64) {
 			for r := range at.k {
 				own, v := b.own[next:next+r+1], from[first+r]
 				next += r + 1
-				to[first+r] += kernel.Dot(own, from[first:first+r+1])
-				kernel.Axpy(v, own[:r], to[first:first+r])
+				to[first+r] += dot(own, from[first:first+r+1])
+				axpy(v, own[:r], to[first:first+r])
 				if q > 0 {
 					row := b.dense[r*q : (r+1)*q]
-					to[first+r] += kernel.Dot(row, from[p.leaf:p.leaf+q])
-					kernel.Axpy(v, row, to[p.leaf:p.leaf+q])
+					to[first+r] += dot(row, from[p.leaf:p.leaf+q])
+					axpy(v, row, to[p.leaf:p.leaf+q])
 				}
 				for i, c := range b.cells {
 					to[first+r] += b.sparse[i*at.k+r] * from[c]
@@ -191,8 +190,8 @@ func (p *Pattern) Mul(dst, h, x []float64) {
 	}
 	for i := range size {
 		row := leaf[i*size+i : (i+1)*size]
-		to[p.leaf+i] += kernel.Dot(row, from[p.leaf+i:])
-		kernel.Axpy(from[p.leaf+i], row[1:], to[p.leaf+i+1:])
+		to[p.leaf+i] += dot(row, from[p.leaf+i:])
+		axpy(from[p.leaf+i], row[1:], to[p.leaf+i+1:])
 	}
 	p.Give(dst, to)
 }
@@ -207,9 +206,9 @@ func (p *Pattern) AddOuter(h []float64, scale float64, x []float64) {
 		for g := range at.levels {
 			b, own, next := p.block(h, at, g), to[at.first+g*at.k:at.first+(g+1)*at.k], 0
 			for r, v := range own {
-				kernel.Axpy(scale*v, own[:r+1], b.own[next:next+r+1])
+				axpy(scale*v, own[:r+1], b.own[next:next+r+1])
 				next += r + 1
-				kernel.Axpy(scale*v, leaf[:q], b.dense[r*q:(r+1)*q])
+				axpy(scale*v, leaf[:q], b.dense[r*q:(r+1)*q])
 				for i, c := range b.cells {
 					b.sparse[i*at.k+r] += scale * v * to[c]
 				}
@@ -218,6 +217,6 @@ func (p *Pattern) AddOuter(h []float64, scale float64, x []float64) {
 	}
 	for i, v := range leaf {
 		row := p.leafOf(h)[i*len(leaf) : (i+1)*len(leaf)]
-		kernel.Axpy(scale*v, leaf[i:], row[i:])
+		axpy(scale*v, leaf[i:], row[i:])
 	}
 }

@@ -13,13 +13,22 @@ func (f *Factor) Inverse(dst []float64) {
 	f.ws.Pool().CholeskyInverse(size, p.leafOf(f.a), max(1, size), leaf, max(1, size))
 	for t := len(p.heads) - 1; t >= 0; t-- {
 		at := &p.heads[t]
-		if rows := at.levels * at.k; q > 0 {
+		if rows := at.levels * at.k; q > few {
 			f.ws.Pool().Gemm(false, false, rows, q, q, 1, f.a[at.dense:at.dense+rows*q], q, leaf, size, 0, dst[at.dense:at.dense+rows*q], q)
 		}
 		clear(dst[at.cells : at.cells+at.k*(p.Cells.Start[at.row+at.levels]-p.Cells.Start[at.row])])
 		f.ws.InRuns(at.levels, func(from, to int) {
 			inverse, square := make([]float64, at.k*at.k), make([]float64, at.k*at.k)
 			for g := from; g < to; g++ {
+				if q <= few {
+					w, v := p.block(f.a, at, g).dense, p.block(dst, at, g).dense
+					clear(v)
+					for r := range at.k {
+						for j, by := range w[r*q : (r+1)*q] {
+							axpy(by, leaf[j*size:j*size+q], v[r*q:(r+1)*q])
+						}
+					}
+				}
 				f.select1(dst, at, g, inverse, square)
 			}
 		})
@@ -35,9 +44,9 @@ func (f *Factor) select1(dst []float64, at *head, g int, inverse, square []float
 		of := f.with(dst, c)
 		own, sum := w.sparse[i*k:(i+1)*k], v.sparse[i*k:(i+1)*k]
 		for r, by := range own {
-			kernel.Axpy(by, of.dense, v.dense[r*q:(r+1)*q])
+			axpy(by, of.dense, v.dense[r*q:(r+1)*q])
 			if q > 0 {
-				sum[r] += kernel.Dot(of.dense, w.dense[r*q:(r+1)*q])
+				sum[r] += dot(of.dense, w.dense[r*q:(r+1)*q])
 			}
 		}
 		for j := i; j < len(w.cells); j++ {
@@ -54,7 +63,7 @@ func (f *Factor) select1(dst []float64, at *head, g int, inverse, square []float
 		for c := range r + 1 {
 			sum := 0.0
 			if q > 0 {
-				sum = kernel.Dot(v.dense[r*q:(r+1)*q], w.dense[c*q:(c+1)*q])
+				sum = dot(v.dense[r*q:(r+1)*q], w.dense[c*q:(c+1)*q])
 			}
 			for i := range w.cells {
 				sum += v.sparse[i*k+r] * w.sparse[i*k+c]
