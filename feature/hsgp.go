@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 )
 
@@ -127,6 +128,32 @@ func (t *HSGP) Bind(in *Inputs) (Map, error) {
 	term := *t
 	m.term, m.apart = &term, t.Apart
 	return m, nil
+}
+
+// Beyond counts the rows with an input outside the box of a Hilbert-space process, where its function is 0.
+func (s *Set) Beyond(rows *credence.Batch) (count int) {
+	var boxes []*HSGP
+	for _, b := range s.terms {
+		if t, ok := b.term.(*HSGP); ok {
+			boxes = append(boxes, t)
+		}
+	}
+	for i := range rows.Rows() * min(1, len(boxes)) {
+		x := rows.X.Row(i)
+		if slices.ContainsFunc(boxes, func(t *HSGP) bool { return t.beyond(x) }) {
+			count++
+		}
+	}
+	return count
+}
+
+func (t *HSGP) beyond(x []float64) bool {
+	for k, j := range t.Inputs {
+		if math.Abs(x[j]-t.Middle[k]) > t.Reach[k]*t.Boundary[k] {
+			return true
+		}
+	}
+	return false
 }
 
 // density returns S of lengthscale 1 in d dimensions, where ‖ω‖² is square.

@@ -177,6 +177,9 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 	if p.job.options.Checkpoint != "" && !writes {
 		warnings = append(warnings, fmt.Sprintf("engine %s writes no checkpoint: the one asked for is not used", p.entry.Name))
 	}
+	if text := p.unlearned(fitted); text != "" {
+		warnings = append(warnings, text)
+	}
 	if err := p.tellGroups(ctx, fitted); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -105,5 +106,48 @@ func TestApartIsTogether(t *testing.T) {
 				t.Errorf("%d rows, ℓ = %v: %.4f, and at %g of either %.4f and %.4f", rows, scales, top, ratio, a, b)
 			}
 		}
+	}
+}
+
+// Engines that learn no lengthscales say that they stay where they begin; others, and stated ones, say nothing.
+func TestLengthscalesThatStay(t *testing.T) {
+	var x, y []float64
+	for i := range 60 {
+		x = append(x, float64(i)/10)
+		y = append(y, math.Sin(x[i])+0.1*math.Cos(float64(i*i)))
+	}
+	rows := curveRows(t, x, y)
+	for _, c := range []struct{ formula, prior, engine, want string }{
+		{"y ~ hsgp(x)", "horseshoe", "", "engine gibbs learns no hyper-parameters of features, and lengthscale.hsgp(x).x stays where it begins, at 1: state"},
+		{"y ~ rbf(x, n=20)", "spikeslab", "ep", "engine ep learns no hyper-parameters of features, and lengthscale.rbf(x).x stays where it begins, at 1: state"},
+		{"y ~ hsgp(x, lengthscale=2)", "horseshoe", "", ""},
+		{"y ~ hsgp(x)", "", "", ""},
+		{"y ~ rbf(x, n=20)", "", "svi", ""},
+		{"y ~ rbf(x, n=20)", "", "svi(batch=20)", ""},
+		{"y ~ periodic(x, period=3)", "", "laplace", ""},
+	} {
+		fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: c.formula, Prior: c.prior, Engine: c.engine, Threads: 1}))(t)
+		text := strings.Join(fitted.Report.Warnings, "\n")
+		if c.want == "" && strings.Contains(text, "stays where it begins") || !strings.Contains(text, c.want) {
+			t.Errorf("%+v: %s", c, text)
+		}
+	}
+}
+
+// Rows outside the box of a process are counted, once each, whatever their number of terms.
+func TestRowsBeyondTheBox(t *testing.T) {
+	var x, z, y []float64
+	for i := range 50 {
+		x, z = append(x, float64(i)/49), append(z, float64(i*7%50))
+		y = append(y, math.Sin(6*x[i])+0.01*z[i])
+	}
+	rows := must.Value(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source())(t)
+	fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ hsgp(x, boundary=2, m=10) + hsgp(z, boundary=1.5, m=10, lengthscale=1)", Threads: 1}))(t)
+	// The boxes end at 0.5 ± 1 and 24.5 ± 36.75.
+	fresh := must.Value(table.New().Numbers("x", []float64{1.49, 1.51, -0.51, 0.5, 0.5, 9}).Numbers("z", []float64{0, 0, 0, 61.2, 61.3, 99}).Source())(t)
+	scored := must.Value(must.Value(score.New(fitted, score.Options{}))(t).Table(fresh, score.IgnoreTargets))(t)
+	must.Succeed(t, scored.Each(t.Context(), func(*score.Rows) error { return nil }))
+	if got := scored.Counts().Beyond; got != 4 {
+		t.Errorf("%d rows are beyond the boxes, want 4", got)
 	}
 }

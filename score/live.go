@@ -41,7 +41,7 @@ func (l *Live) Rows() int { return l.scored }
 
 // Counts says what was done to the rows scored so far.
 func (l *Live) Counts() frame.Counts {
-	l.table.momentless, l.table.unseenGroups = l.rows.momentless, l.rows.unseenGroups
+	l.table.momentless, l.table.unseenGroups, l.table.beyond = l.rows.momentless, l.rows.unseenGroups, l.rows.beyond
 	return l.table.Counts()
 }
 

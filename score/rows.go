@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/metric"
@@ -25,9 +26,11 @@ type Rows struct {
 	keys   *Keys        // that the rows came from, of a model that was learned online
 	// momentless counts the rows so far whose mean or variance is beyond all numbers, and whose interval is not.
 	momentless int
-	texts      []string        // of the column by which rows are calibrated; nil without
-	source     credence.Source // that texts are read of
-	chunk      credence.Chunk
+	// beyond counts the rows so far with a column outside the box of a Hilbert-space process.
+	beyond int
+	texts  []string        // of the column by which rows are calibrated; nil without
+	source credence.Source // that texts are read of
+	chunk  credence.Chunk
 	// unseenGroups counts the rows so far that are of a group without a calibration of its own.
 	unseenGroups int
 	drawn        *Draws // that intervals of the mean are read from, where they are
@@ -53,6 +56,9 @@ func (r *Rows) score() error {
 	}
 	if err := r.readGroups(); err != nil {
 		return err
+	}
+	if set, ok := r.scorer.fitted.Members[0].Model.Features.(*feature.Set); ok {
+		r.beyond += set.Beyond(&r.batch)
 	}
 	moments := r.scorer.Momentless() == "" && !r.scorer.binary
 	for i := range r.Len() {

@@ -17,6 +17,7 @@ type Table struct {
 	// momentless are the rows of the last Each that have no moments.
 	momentless   int
 	unseenGroups int // rows of the last Each of groups without a calibration of their own
+	beyond       int // rows of the last Each outside the box of a Hilbert-space process
 }
 
 // Table binds the model to a table. Under [UseTargets] a table without the target is one whose
@@ -50,7 +51,7 @@ func (t *Table) HasTargets() bool { return t.known }
 // Counts says what was done to the rows scored so far.
 func (t *Table) Counts() frame.Counts {
 	counts := t.bound.Counts()
-	counts.Momentless, counts.UnseenGroups = t.momentless, t.unseenGroups
+	counts.Momentless, counts.UnseenGroups, counts.Beyond = t.momentless, t.unseenGroups, t.beyond
 	return counts
 }
 
@@ -85,7 +86,7 @@ func (t *Table) Each(ctx context.Context, visit func(rows *Rows) error) error {
 		if err := rows.score(); err != nil {
 			return err
 		}
-		t.momentless, t.unseenGroups = rows.momentless, rows.unseenGroups
+		t.momentless, t.unseenGroups, t.beyond = rows.momentless, rows.unseenGroups, rows.beyond
 		if err := visit(rows); err != nil {
 			return err
 		}
