@@ -1,10 +1,8 @@
 package fit_test
 
 import (
-	"encoding/csv"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -227,16 +225,8 @@ func TestGroupsAgainstLme4(t *testing.T) {
 }
 
 func sleepstudy(t *testing.T) credence.Source {
-	t.Helper()
-	file := must.Value(os.Open("testdata/sleepstudy.csv"))(t)
-	defer file.Close()
-	var subject []string
-	var days, reaction []float64
-	for _, row := range must.Value(csv.NewReader(file).ReadAll())(t)[1:] {
-		reaction = append(reaction, must.Value(strconv.ParseFloat(row[0], 64))(t))
-		days, subject = append(days, must.Value(strconv.ParseFloat(row[1], 64))(t)), append(subject, row[2])
-	}
-	return must.Value(table.New().Numbers("Reaction", reaction).Numbers("Days", days).Categories("Subject", subject).Source())(t)
+	b, _ := columnsOfFile(t, "testdata/sleepstudy.csv", "Subject")
+	return must.Value(b.Source())(t)
 }
 
 // TestDeviationsOfGroups: the law of a standard deviation of six groups is that of a grid over it and the noise, which
