@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/problem"
@@ -36,6 +39,33 @@ func (j *Job) CheckApart(schema *credence.Schema) error {
 		return &Misuse{"formula", errors.New("centres, knots and keys that are chosen by the data need all rows in one place: state what they are, write plain columns, or fit on one machine")}
 	}
 	return nil
+}
+
+// Named names the columns that the formula names, whatever the table: those that a database is asked for.
+func (j *Job) Named() ([]string, error) {
+	plan, err := formula.CheckPlan(j.options.Formula, formula.Options{Target: j.options.Target, Family: j.family, ReadFile: j.options.ReadFile})
+	if err != nil {
+		return nil, &Misuse{"formula", err}
+	}
+	if f := &plan.Frame; f.Weight != nil || f.Precision != nil || f.Trials != nil || len(f.Offset) > 0 {
+		return nil, &Misuse{"formula", errors.New("weight, offset and precision are not among what a database is asked for: fit on one machine, from rows that it exports")}
+	}
+	names := plan.Frame.Needs()
+	for _, name := range names {
+		if strings.HasPrefix(name, "\x00") {
+			return nil, &Misuse{"formula", errors.New("name the target and every column: nobody has looked at the table, and a dot stands for nothing")}
+		}
+	}
+	return names, nil
+}
+
+// Plain returns the terms of the model as data, where it has such terms alone; see [feature.Set.Plain].
+func (p *Prepared) Plain() ([]feature.Plain, error) {
+	set, ok := p.model.Features.(*feature.Set)
+	if !ok {
+		return nil, errors.New("the features of the model are not told as data")
+	}
+	return set.Plain()
 }
 
 // NewCensus returns the census of the job's model, for a table that has the schema, over files of which first is the

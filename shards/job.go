@@ -11,7 +11,8 @@
 // Jobs and parts are values that files hold: nothing runs between rounds. A job of engine exact has a round that counts
 // (one more for each nesting of center and scale) and one that adds up. Of every file a part has the sums of d×d
 // products, levels, and up to 10,000 rows, evenly spread over all files, which the criticism looks at: rows leave their
-// place by these alone, and [Job.KeepRows] keeps them there. [NewOnline] learns two classes row by row.
+// place by these alone, and [Job.KeepRows] keeps them there. [NewOnline] learns two classes row by
+// row, and [NewSQL] asks a database.
 package shards
 
 import (
@@ -64,7 +65,8 @@ type state struct {
 	Outside []string        `json:"outside,omitempty"` // of the formula, that the criticism looks at
 	Files   []File          `json:"files"`
 	NoRows  bool            `json:"no_rows,omitempty"`
-	Round   int             `json:"round"` // questions that are answered
+	SQL     *database       `json:"sql,omitempty"` // that forms the sums, of one table in the place of files
+	Round   int             `json:"round"`         // questions that are answered
 	Census  json.RawMessage `json:"census,omitempty"`
 	Frame   *frame.Frame    `json:"frame,omitempty"`
 	Counts  []counts        `json:"counts,omitempty"` // of every file
@@ -186,7 +188,7 @@ func (j *Job) name() (err error) {
 	for i := range files {
 		files[i].Path = ""
 	}
-	j.id, err = checkpoint.Fingerprint(s.Version, s.Options, s.Online, s.Classes, s.Reading, s.Columns, s.Outside, files, s.NoRows)
+	j.id, err = checkpoint.Fingerprint(s.Version, s.Options, s.Online, s.Classes, s.Reading, s.Columns, s.Outside, files, s.NoRows, s.SQL)
 	return err
 }
 

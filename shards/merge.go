@@ -21,10 +21,14 @@ import (
 type LackingError struct {
 	Round int
 	Files []int // without an answer
+	asks  bool  // a database
 }
 
 // Error lists the files.
 func (e *LackingError) Error() string {
+	if e.asks {
+		return fmt.Sprintf("no part answers round %d: run the query that credence partial JOB --print prints, and credence partial JOB RESULT.csv on what comes of it, and merge again", e.Round)
+	}
 	return fmt.Sprintf("no part answers round %d for files %s: run credence partial for these, and merge again", e.Round, Ranges(e.Files))
 }
 
@@ -133,7 +137,7 @@ func (j *Job) answers(parts []*Part) ([]given, error) {
 			all[a.File] = a
 		}
 	}
-	lacking := &LackingError{Round: j.Round()}
+	lacking := &LackingError{Round: j.Round(), asks: j.Asks()}
 	for k := range all {
 		if all[k].answer == nil {
 			lacking.Files = append(lacking.Files, k)
@@ -196,7 +200,11 @@ func (j *Job) mergeCounts(answers []given) error {
 	next.Round++
 	before, held := j.state, j.vectors
 	if j.state, j.vectors = next, vectors; next.Frame != nil {
-		if _, _, err := j.prepared(&carried{rows: next.Frame.Rows}); err != nil { // before any file is summed up
+		_, _, err := j.prepared(&carried{rows: next.Frame.Rows})
+		if err == nil && j.Asks() {
+			_, err = j.ask()
+		}
+		if err != nil { // before anything is summed up
 			j.state, j.vectors = before, held
 			return err
 		}

@@ -109,6 +109,9 @@ func ParseFiles(text string, n int) (files []int, err error) {
 // Partial answers what the job asks for the files of the given numbers, from 0. Nothing else of the job is read, and
 // the answer depends on the file and the job alone.
 func (j *Job) Partial(ctx context.Context, files ...int) (*Part, error) {
+	if j.Asks() {
+		return nil, errors.New("the job asks a database: print the query by --print, and give the CSV that the database prints")
+	}
 	question, err := j.question()
 	if err != nil {
 		return nil, err

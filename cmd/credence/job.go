@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence/dataset"
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/modelfile"
@@ -27,7 +30,7 @@ type asked struct {
 
 func (p *program) jobCommand() *cobra.Command {
 	var flags fitFlags
-	var noRows, online bool
+	var how jobFlags
 	cmd := &cobra.Command{
 		Use:   "job DATA... -o JOB",
 		Short: "Begin a fit of files that lie apart",
@@ -46,22 +49,43 @@ one whose sums add up; --no-rows keeps the rows that the criticism looks at wher
 
 With --online files are learned as by stream, each apart, in one round: two classes, any number
 of features, engine sep (the default) or adpredictor(variance=0.01). The model is the prior times what
-every file says, close to that of one pass over all: give few large files, of 30,000 rows or more.`,
+every file says, close to that of one pass over all: give few large files, of 30,000 rows or more.
+
+With --sql a database forms the sums of one table, and no row leaves it: partial JOB --print is
+the query, which its own shell runs, and partial JOB RESULT.csv takes what the shell prints. Columns are
+numbers, but for those that --types has as categories; the formula names them all.`,
 		Example: `  credence job data/*.parquet --target price -o price.job
   credence job part1.csv part2.csv --formula 'y ~ a + log(b) + g' --missing drop -o y.job
-  credence job --online clicks-*.csv.gz --formula 'click ~ hash(.)' -o ctr.job`,
-		Args: takes(1, most, "data"),
+  credence job --online clicks-*.csv.gz --formula 'click ~ hash(.)' -o ctr.job
+  credence job --sql postgres --table sales --formula 'log(price) ~ area + rooms:zip' --types zip=category -o s.job`,
+		Args: takes(0, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.job(cmd.Context(), args, &flags, noRows, online)
+			return p.job(cmd.Context(), args, &flags, &how)
 		},
 	}
 	flags.register(cmd, "", "normal, normal(variance=1), normal(ard=true)")
-	cmd.Flags().BoolVar(&noRows, "no-rows", false, "parts carry sums and no rows: the model comes without a criticism")
-	cmd.Flags().BoolVar(&online, "online", false, "learn every file row by row, as stream does, and bring them together: sep, adpredictor")
+	cmd.Flags().BoolVar(&how.noRows, "no-rows", false, "parts carry sums and no rows: the model comes without a criticism")
+	cmd.Flags().BoolVar(&how.online, "online", false, "learn every file row by row, as stream does, and bring them together: sep, adpredictor")
+	cmd.Flags().StringVar(&how.sql, "sql", "", "have a database form the sums: bigquery, duckdb, postgres, snowflake or sqlite")
+	cmd.Flags().StringVar(&how.table, "table", "", "the table or view of --sql, as a query names it")
 	return cmd
 }
 
-func (p *program) job(ctx context.Context, paths []string, flags *fitFlags, noRows, online bool) error {
+// jobFlags are the flags of job that fit does not have.
+type jobFlags struct {
+	noRows, online bool
+	sql, table     string
+}
+
+func (p *program) job(ctx context.Context, paths []string, flags *fitFlags, how *jobFlags) error {
+	switch {
+	case how.sql == "" && how.table != "":
+		return misused(errors.New("--table is a table of a database: say which by --sql"))
+	case how.sql == "" && len(paths) == 0:
+		return misused(errors.New("the data are missing: name files, or a table of a database by --sql and --table"))
+	case how.sql != "" && (len(paths) > 0 || how.online):
+		return misused(errors.New("--sql has the table of a database, and neither files nor --online"))
+	}
 	read, missing, err := flags.options(p)
 	if err != nil {
 		return err
@@ -72,7 +96,12 @@ func (p *program) job(ctx context.Context, paths []string, flags *fitFlags, noRo
 		return err
 	}
 	begin := shards.New
-	if online {
+	if how.sql != "" {
+		begin = func(_ context.Context, _ []string, o fit.Options, read dataset.Options) (*shards.Job, error) {
+			return shards.NewSQL(how.sql, how.table, read.Types, o)
+		}
+	}
+	if how.online {
 		if flags.Raw || flags.Checkpoint != "" || flags.Unseen != "" {
 			return misused(errors.New("--online centres nothing, has one pass, and knows keys alone: leave --raw, --checkpoint and --unseen out"))
 		}
@@ -82,7 +111,7 @@ func (p *program) job(ctx context.Context, paths []string, flags *fitFlags, noRo
 		}
 	}
 	job, err := begin(ctx, paths, o, read)
-	if err == nil && noRows {
+	if err == nil && how.noRows {
 		err = job.KeepRows()
 	}
 	if err == nil {
@@ -112,6 +141,10 @@ func (p *program) tellJob(job *shards.Job, path string) error {
 	if p.json {
 		return p.emit(a)
 	}
+	if job.Asks() {
+		p.say("%s asks round %d of about %d: credence partial %s --print is the query, and credence partial %s RESULT.csv -o PART takes the answer", path, a.Round, a.Round+a.Left, path, path)
+		return nil
+	}
 	p.say("%s asks round %d of about %d: credence partial %s FILES -o PART, for files %s", path, a.Round, a.Round+a.Left, path, a.Files)
 	return nil
 }
@@ -119,6 +152,7 @@ func (p *program) tellJob(job *shards.Job, path string) error {
 // partFlags are the flags of partial.
 type partFlags struct {
 	folder, cache, limit, output string
+	print                        bool
 }
 
 func (p *program) partialCommand() *cobra.Command {
@@ -129,11 +163,21 @@ func (p *program) partialCommand() *cobra.Command {
 		Long: `Partial reads some files of a job and writes what the job asks of them: counts, sums, and the few
 rows that the criticism looks at. FILES are their numbers in the job, from 0: 3, or 0-7, or
 2/64 for each 64th from file 2 on, or several with commas between. A part appears as a whole or not
-at all, so that a scheduler may repeat what was killed.`,
+at all, so that a scheduler may repeat what was killed.
+
+Of a job that asks a database --print prints the query, and RESULT.csv in the place of FILES is what
+the database's shell printed, or - for standard input.`,
 		Example: `  credence partial y.job 0-7 -o parts/a
-  credence partial y.job $SLURM_ARRAY_TASK_ID/64 --data /scratch/y -o parts/$SLURM_ARRAY_TASK_ID`,
-		Args: takes(2, 2, "a job and the numbers of files"),
+  credence partial y.job $SLURM_ARRAY_TASK_ID/64 --data /scratch/y -o parts/$SLURM_ARRAY_TASK_ID
+  credence partial s.job --print | psql --csv -q > s.csv && credence partial s.job s.csv -o s.part`,
+		Args: takes(1, 2, "a job and the numbers of files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.print != (len(args) == 1) {
+				return misused(errors.New("partial takes a job and the numbers of files, or the answer of a database, or --print in their place"))
+			}
+			if flags.print {
+				return p.printQuery(args[0])
+			}
 			return p.partial(cmd.Context(), args[0], args[1], &flags)
 		},
 	}
@@ -142,7 +186,38 @@ at all, so that a scheduler may repeat what was killed.`,
 	f.StringVar(&flags.cache, "cache", "", "folder of the row cache (default: the user's cache folder)")
 	f.StringVar(&flags.limit, "cache-limit", "", "most that the cache may take, such as 500MB or 40GB (default: 20GB, or half of what is free on the disk)")
 	f.StringVarP(&flags.output, "output", "o", "", "file of the part to write (needed)")
+	f.BoolVar(&flags.print, "print", false, "print the query of a job that asks a database")
 	return cmd
+}
+
+// printQuery prints what a job asks a database.
+func (p *program) printQuery(path string) error {
+	job, err := shards.Read(path)
+	if err != nil {
+		return err
+	}
+	query, err := job.Query()
+	if err == nil {
+		_, err = io.WriteString(p.out, query)
+	}
+	return err
+}
+
+// answered makes the part of what a database answered, in a file of CSV.
+func (p *program) answered(job *shards.Job, path string) (*shards.Part, error) {
+	if path == "-" {
+		return job.Answer(p.in)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	part, err := job.Answer(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return part, nil
 }
 
 func (p *program) partial(ctx context.Context, path, which string, flags *partFlags) error {
@@ -157,7 +232,12 @@ func (p *program) partial(ctx context.Context, path, which string, flags *partFl
 	if err != nil {
 		return err
 	}
-	files, err := shards.ParseFiles(which, len(job.Files()))
+	var files []int
+	if !job.Asks() {
+		files, err = shards.ParseFiles(which, len(job.Files()))
+	} else {
+		err = checkOutputs([]string{which}, flags.output)
+	}
 	if err != nil {
 		return err
 	}
@@ -165,11 +245,18 @@ func (p *program) partial(ctx context.Context, path, which string, flags *partFl
 		return err
 	}
 	job.Folder, job.Threads, job.Cache.CacheDir, job.Cache.CacheLimit = flags.folder, p.threads, flags.cache, limit
-	part, err := job.Partial(ctx, files...)
+	var part *shards.Part
+	if job.Asks() {
+		part, err = p.answered(job, which)
+	} else {
+		part, err = job.Partial(ctx, files...)
+	}
 	if err == nil {
 		err = part.Write(flags.output)
 	}
-	if err == nil {
+	if err == nil && job.Asks() {
+		p.say("%s answers round %d", flags.output, job.Round())
+	} else if err == nil {
 		p.say("%s answers round %d for files %s", flags.output, job.Round(), shards.Ranges(files))
 	}
 	return err

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,6 +90,63 @@ func TestJobs(t *testing.T) {
 	}
 	if _, err := os.Stat(in("c")); err == nil {
 		t.Error("a part that was refused is there")
+	}
+}
+
+// TestSQLJobs: the loop of the help asks a database twice, and its answers are the model of fit.
+func TestSQLJobs(t *testing.T) {
+	if _, err := exec.LookPath("sqlite3"); err != nil {
+		t.Skip("there is no sqlite3 on this machine")
+	}
+	folder := t.TempDir()
+	in := func(name string) string { return filepath.Join(folder, name) }
+	rows := file(t, "rows.csv", repeat("y,a,g\n", 900, func(i int) string { return fmt.Sprintf("%d,%d,l%d\n", i*i%23+3*(i%7), i%7, i%3) }))
+	ask := func(text string) string {
+		c := exec.Command("sqlite3", "-csv", in("t.db"))
+		c.Stdin = strings.NewReader(text)
+		return string(sure(c.Output())(t))
+	}
+	ask("CREATE TABLE t(y REAL, a REAL, g TEXT);\n.import --skip 1 " + rows + " t\n")
+	args := []string{"--formula", "y ~ a*g", "-o"}
+	if out := must(t, append([]string{"job", "--sql", "sqlite", "--table", "t", "--types", "g=category"}, append(args, in("job"))...)...); !strings.Contains(out, "asks round 1 of about 2: credence partial "+in("job")+" --print") {
+		t.Errorf("job says %q", out)
+	}
+	merge := func() outcome { return invoke(t, "", "merge", in("job"), in("part"), "-o", in("model")) }
+	if o := merge(); o.code != exitAgain || !strings.Contains(o.err, "no part answers round 1: run the query") {
+		t.Errorf("merge ends with %d: %s", o.code, o.err)
+	}
+	for range 2 {
+		answer := ask(must(t, "partial", in("job"), "--print"))
+		if o := invoke(t, answer, "partial", in("job"), "-", "-o", in("part")); o.code != exitDone {
+			t.Fatal(o.err)
+		}
+		if err := os.WriteFile(in("answer.csv"), []byte(answer), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		must(t, "partial", in("job"), in("answer.csv"), "-o", in("part"), "-q")
+		if o := merge(); o.code != exitDone && o.code != exitAgain {
+			t.Fatal(o.err)
+		}
+	}
+	must(t, append([]string{"fit", rows, "--family", "gaussian"}, append(args, in("fit"))...)...)
+	evidence := func(model string) float64 {
+		return number(t, decode(t, must(t, "inspect", in(model), "--json")), "evidence")
+	}
+	if a, b := evidence("model"), evidence("fit"); math.Abs(a-b) > 1e-7 {
+		t.Errorf("the evidence is %v, want %v", a, b)
+	}
+	for want, args := range map[string][]string{
+		"say which by --sql":             {"job", "--table", "t", "-o", in("c")},
+		"name files, or a table":         {"job", "--target", "y", "-o", in("c")},
+		"neither files nor --online":     {"job", "--sql", "sqlite", "--table", "t", rows, "-o", in("c")},
+		"none of bigquery, duckdb":       {"job", "--sql", "oracle", "--table", "t", "--formula", "y ~ a", "-o", in("c")},
+		"or --print in their place":      {"partial", in("job"), "-o", in("c")},
+		"--table: \"\" is no table":      {"job", "--sql", "sqlite", "--formula", "y ~ a", "-o", in("c")},
+		"is read, and would be overwrit": {"partial", in("job"), in("answer.csv"), "-o", in("answer.csv")},
+	} {
+		if o := invoke(t, "", args...); o.code != exitMisuse || !strings.Contains(o.err, want) {
+			t.Errorf("%v ends with %d: %s", args, o.code, o.err)
+		}
 	}
 }
 

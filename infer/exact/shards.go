@@ -111,6 +111,9 @@ func (s *Sums) addFiles(ctx context.Context, ws *credence.Workspace, rows *probl
 	return nil
 }
 
+// Units returns those in which the sums begin.
+func (s *Sums) Units() Units { return s.base }
+
 // Rows returns the number of rows.
 func (s *Sums) Rows() (rows int) {
 	for _, t := range s.trees {
@@ -271,4 +274,21 @@ func (e *Engine) ReadSums(path, frame string) (*Sums, error) {
 		s, err = e.DecodeSums(document, "", vectors, frame)
 	}
 	return s, err
+}
+
+// SumsOf returns the sums of a table of one file whose products are known without its rows, as a database adds them up:
+// the upper triangle of ΦᵀΦ row by row, Φᵀy', Σy' and Σy'², with y' = (y − Centre)/Scale; rows have no weights.
+func (e *Engine) SumsOf(frame string, target Units, rows, inputs int, gram, cross []float64, sum, square float64) (*Sums, error) {
+	s, err := e.NewSums(frame, target, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, dense := s.layout.(gauss.Dense); !dense || rows < 1 || len(cross) != e.model.Features.Weights() || len(gram) != s.packed() {
+		return nil, fmt.Errorf("exact: %d products of %d rows for %d weights, or too many levels to multiply with each other", len(gram), rows, e.model.Features.Weights())
+	}
+	n := float64(rows)
+	s.inputs, s.file = inputs, 1
+	s.trees = []subtree{{Sum: &partial{rows: rows, gram: gram, cross: cross,
+		summary: summary{units: target, weight: n, precise: n, sum: sum, square: square, targetSum: sum, targetSquare: square}}}}
+	return s, nil
 }

@@ -70,7 +70,7 @@ var doors = map[string]any{
 	"linop.Conjugate": linop.Conjugate, "problem.Merge": problem.Merge,
 	"modelfile.Read": modelfile.Read, "modelfile.Save": modelfile.Save, "modelfile.SaveWith": modelfile.SaveWith, "modelfile.Write": modelfile.Write,
 	"score.Bind": score.Bind[any], "score.Compare": score.Compare, "score.Evaluate": score.Evaluate, "score.LeaveOneOut": score.LeaveOneOut, "score.New": score.New, "score.Row": score.Row, "score.Terms": score.Terms,
-	"learn.Decode": learn.Decode, "shards.New": shards.New, "shards.NewOnline": shards.NewOnline, "table.ColumnsOf": table.ColumnsOf, "table.ReadProducts": table.ReadProducts, "table.SQL": table.SQL, "table.Structs": table.Structs,
+	"learn.Decode": learn.Decode, "shards.New": shards.New, "shards.NewOnline": shards.NewOnline, "shards.NewSQL": shards.NewSQL, "shards.SQL": shards.SQL, "table.ColumnsOf": table.ColumnsOf, "table.ReadProducts": table.ReadProducts, "table.SQL": table.SQL, "table.Structs": table.Structs,
 	"metric.ProgressiveOf": metric.ProgressiveOf, "credence.Require": credence.Require[credence.Likelihood],
 }
 
