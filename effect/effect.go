@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
@@ -43,6 +45,17 @@ type Effect struct {
 	Method    string       `json:"method"` // exact, draws or delta
 	// standard error of the estimate by the number of draws, NaN of other methods
 	MCSE metric.Score `json:"mcse,omitzero"`
+}
+
+// Change is the contrast for people: "+66.7" of a number that moves by a standard deviation.
+func (e *Effect) Change() string {
+	size, found := strings.CutSuffix(e.Contrast, ")")
+	if at := strings.LastIndex(size, "sd ("); found && at >= 0 {
+		if v, err := strconv.ParseFloat(size[at+len("sd ("):], 64); err == nil {
+			return fmt.Sprintf("+%.3g", v)
+		}
+	}
+	return e.Contrast
 }
 
 // mostWork is the largest number of rows times draws.

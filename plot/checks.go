@@ -275,6 +275,7 @@ func drawResiduals(ctx context.Context, p *picture) (*chart.Chart, error) {
 		panel.Marks = append(panel.Marks, m)
 		panel.Rules = append(panel.Rules, chart.Rule{At: level})
 	}
+	panel.Title = fmt.Sprintf("the curves belong on the dashed lines; the farthest is %.2f from that at %g", most, worst)
 	coverage, err := c.coverage()
 	if err != nil {
 		return nil, err

@@ -39,13 +39,21 @@ func (p *picture) over() string {
 	return "averaged over " + p.looked(p.rows().Rows())
 }
 
-// expected names what is predicted on average.
-func (p *picture) expected() string {
+// predicted names what is predicted: a target, or the probability of its class.
+func (p *picture) predicted() string {
 	name := p.Scorer.Frame().TargetName()
 	if positive := p.Scorer.Frame().Target.Positive(); positive != "" && p.Scorer.Binary() {
 		return fmt.Sprintf("P(%s = %s)", name, positive)
 	}
-	return "E " + name
+	return name
+}
+
+// expected names what is predicted on average.
+func (p *picture) expected() string {
+	if p.Scorer.Binary() {
+		return p.predicted()
+	}
+	return "expected " + p.predicted()
 }
 
 // grid returns the values of a number that it is taken at, evenly spread from the first to the 99th percentile.

@@ -122,8 +122,8 @@ func (p *picture) forest(ctx context.Context) (*chart.Chart, []effect.Effect, st
 		outer.Low, outer.High = append(outer.Low, float64(e.Low)), append(outer.High, float64(e.High))
 		inner.X, inner.Y = append(inner.X, float64(e.Estimate)), append(inner.Y, float64(at))
 		inner.Low, inner.High = append(inner.Low, float64(narrow.Effects[k].Low)), append(inner.High, float64(narrow.Effects[k].High))
-		panel.Y.Levels = append(panel.Y.Levels, e.Term+": "+e.Contrast)
-		description = fmt.Sprintf(" %s, %s: %s (%s to %s).", e.Term, e.Contrast, number(float64(e.Estimate)), number(float64(e.Low)), number(float64(e.High))) + description
+		panel.Y.Levels = append(panel.Y.Levels, e.Term+": "+e.Change())
+		description = fmt.Sprintf(" %s, %s: %s (%s to %s).", e.Term, e.Change(), number(float64(e.Estimate)), number(float64(e.Low)), number(float64(e.High))) + description
 	}
 	outer.X, outer.Y = nil, inner.Y
 	panel.Marks = []chart.Mark{outer, inner}

@@ -244,7 +244,7 @@ func TestForest(t *testing.T) {
 			t.Fatalf("%d rows, want %d", len(panel.Y.Levels), len(want.Effects))
 		}
 		for k, name := range panel.Y.Levels {
-			i := slices.IndexFunc(want.Effects, func(e effect.Effect) bool { return e.Term+": "+e.Contrast == name })
+			i := slices.IndexFunc(want.Effects, func(e effect.Effect) bool { return e.Term+": "+e.Change() == name })
 			if e := want.Effects[i]; inner.X[k] != float64(e.Estimate) || of.mark.Low[k] != float64(e.Low) || of.mark.High[k] != float64(e.High) || of.mark.Y[k] != float64(k) {
 				t.Errorf("%s: from %g to %g, want %+v", name, of.mark.Low[k], of.mark.High[k], e)
 			}

@@ -138,7 +138,7 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 	for k := range min(mostRug, len(sorted)) {
 		rug.X = append(rug.X, sorted[k*len(sorted)/min(mostRug, len(sorted))])
 	}
-	name := p.expected()
+	name := p.predicted()
 	under := p.looked(repeat.rows)
 	if found.Slope.Defined() && found.Intercept.Defined() {
 		under += fmt.Sprintf("; calibration slope %.3f, intercept %s", found.Slope, number(float64(found.Intercept)))

@@ -25,11 +25,11 @@ func (r *writer) addEffects(v *view) error {
 		return r.ctx.Err()
 	}
 	r.summary.Effects = effects
-	of := "E " + r.scorer.Frame().TargetName()
+	of := "the expected " + r.scorer.Frame().TargetName()
 	if positive := r.scorer.Frame().Target.Positive(); r.scorer.Binary() && positive != "" {
 		of = fmt.Sprintf("P(%s = %s)", r.scorer.Frame().TargetName(), positive)
 	}
-	v.Moved = fmt.Sprintf("What a change moves %s by, on average over the rows, with %g %% intervals; numbers move by %s.", of, 100*r.Interval, moved)
+	v.Moved = fmt.Sprintf("How far a change moves %s, on average over the rows, with %g %% intervals; numbers rise by %s.", of, 100*r.Interval, moved)
 	v.First = effects[0].Term
 	low, high := 0.0, 0.0
 	top := effects[:min(len(effects), 3)]
@@ -39,7 +39,7 @@ func (r *writer) addEffects(v *view) error {
 	place := func(x float64) string { return fmt.Sprintf("%.1f", 5+190*(x-low)/max(high-low, 1e-300)) }
 	for _, e := range top {
 		sd := float64(e.StdError)
-		v.Top = append(v.Top, topEffect{e.Term, e.Contrast, spread(float64(e.Estimate), sd), spread(float64(e.Low), sd), spread(float64(e.High), sd),
+		v.Top = append(v.Top, topEffect{e.Term, e.Change(), spread(float64(e.Estimate), sd), spread(float64(e.Low), sd), spread(float64(e.High), sd),
 			place(0), place(float64(e.Low)), place(float64(e.High)), place(float64(e.Estimate))})
 	}
 	all := grid{Name: "All effects", Closed: true, Head: []string{"column", "change", "estimate", "SD", "from", "to", "P(sign)", "method"}}

@@ -58,6 +58,9 @@ func (r *writer) judge() error {
 		*v = Verdict{Unknown, "Nothing is known against it, and not every check was made"}
 	default:
 		*v = Verdict{Good, "The checks find nothing against this model"}
+		if n := len(r.summary.Scores.Warnings); n > 0 {
+			v.Text = fmt.Sprintf("The three lights are green; see %s under Checks", counted(n, "warning"))
+		}
 	}
 	return nil
 }

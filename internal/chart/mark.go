@@ -188,6 +188,14 @@ func (m *Mark) points(w *svg, x, y *Axis) {
 	}
 }
 
+// wide is the width of an interval's line.
+func (m *Mark) wide() float64 {
+	if m.Thick {
+		return 5
+	}
+	return 1.8
+}
+
 func (m *Mark) intervals(w *svg, x, y *Axis) {
 	along, at, places, values := y, x, m.X, m.Y
 	if m.Across {
@@ -207,11 +215,7 @@ func (m *Mark) intervals(w *svg, x, y *Axis) {
 		}
 	}
 	if path.Len() > 0 {
-		width := 1.8
-		if m.Thick {
-			width = 5
-		}
-		w.printf(`<path d="%s" %s stroke-linecap="round"/>`+"\n", path.String(), m.stroke(width))
+		w.printf(`<path d="%s" %s stroke-linecap="round"/>`+"\n", path.String(), m.stroke(m.wide()))
 	}
 	if len(values) > 0 {
 		dots := Mark{Shape: Points, Colour: m.Colour, X: m.X, Y: m.Y, Thick: true}
@@ -262,8 +266,12 @@ func (m *Mark) sample(w *svg, x, y float64) {
 	case Rug:
 		w.printf(`<path d="M%s %sv-8m5 8v-8m7 8v-8" %s stroke-opacity=".6"/>`+"\n", pixel(x+5), pixel(y+4), m.stroke(1.2))
 	default:
-		w.printf(`<path d="M%s %sh22" %s/>`+"\n", pixel(x), pixel(y), m.stroke(m.width()))
-		if m.Shape == Interval && len(m.Y) > 0 && !m.Thick {
+		width := m.width()
+		if m.Shape == Interval {
+			width = m.wide()
+		}
+		w.printf(`<path d="M%s %sh22" %s/>`+"\n", pixel(x), pixel(y), m.stroke(width))
+		if m.Shape == Interval && len(m.X) > 0 && len(m.Y) > 0 {
 			w.printf(`<path d="M%s %sh0" %s stroke-linecap="round"/>`+"\n", pixel(x+11), pixel(y), m.stroke(8))
 		}
 	}
