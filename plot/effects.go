@@ -18,7 +18,7 @@ const (
 	gridPoints = 25 // values of a number
 	mostLevels = 20 // of a category
 	mostBars   = 30 // effects of a forest
-	mostRug    = 150
+	mostRug    = 100
 )
 
 // mostWork is the number of rows times draws above which effects are those of the delta method, which a picture cannot

@@ -73,7 +73,7 @@ func (m *Mark) line(w *svg, x, y *Axis) {
 	var path strings.Builder
 	var run [][2]float64
 	flush := func() {
-		for k, p := range thinned(run, m.Shape == Step) {
+		for k, p := range m.thinned(run) {
 			switch {
 			case k == 0:
 				path.WriteString("M" + point(p))
@@ -99,13 +99,16 @@ func (m *Mark) line(w *svg, x, y *Axis) {
 	}
 }
 
-// thinned leaves out points within a tenth of a pixel of the lines between those that stay, which go to the right; all
-// stay of steps.
-func thinned(points [][2]float64, steps bool) (kept [][2]float64) {
-	if len(points) < 3 || steps {
+// thinned leaves out points near the lines between those that stay, which go to the right: a tenth of a pixel, or three
+// of lines that are one of many. All stay of steps.
+func (m *Mark) thinned(points [][2]float64) (kept [][2]float64) {
+	if len(points) < 3 || m.Shape == Step {
 		return points
 	}
-	const near = .1
+	near := .1
+	if m.Faint {
+		near = .3
+	}
 	from := points[0]
 	low, high := math.Inf(-1), math.Inf(1) // slopes from there that are near all points since
 	kept = append(kept, from)
@@ -131,11 +134,11 @@ func (m *Mark) band(w *svg, x, y *Axis) {
 	var upper, lower [][2]float64 // edges of the run, of which the lower is drawn backwards
 	flush := func() {
 		pen := "M"
-		for _, p := range thinned(upper, false) {
+		for _, p := range m.thinned(upper) {
 			path.WriteString(pen + point(p))
 			pen = "L"
 		}
-		for _, p := range slices.Backward(thinned(lower, false)) {
+		for _, p := range slices.Backward(m.thinned(lower)) {
 			path.WriteString("L" + point(p))
 		}
 		if len(lower) > 0 {
