@@ -274,7 +274,7 @@ func TestFastfoodIsItsMatrices(t *testing.T) {
 func TestKernelsFastfood(t *testing.T) {
 	rng := rand.New(rand.NewPCG(34, 6))
 	for _, kernel := range []Kernel{RBF, Matern12, Matern32, Matern52} {
-		for _, d := range []int{1, 2, 5, 20} {
+		for _, d := range dimensions() {
 			in := numbers(d)
 			base := RandomFourier{Name: "k", Kernel: kernel, Sampling: Fastfood, Inputs: span(0, d), Lengthscale: Lengthscale{Values: []float64{1}}}
 			filled := must.Value(base.Lengthscale.fill("k", d))(t)

@@ -1,13 +1,18 @@
 package fit_test
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -61,12 +66,7 @@ func latents(t *testing.T, fitted *credence.Fitted, column string, at []float64)
 func TestSmoothsAreThoseOfMgcv(t *testing.T) {
 	x, h, y, cycle, b, n := madeRows()
 	source := must.Value(table.New().Numbers("x", x).Numbers("h", h).Numbers("y", y).Numbers("c", cycle).Numbers("b", b).Numbers("n", n).Source())(t)
-	for _, c := range []struct {
-		formula, family, engine string
-		fit, se                 []float64
-		df, noise               float64
-		weight                  func(f float64) float64
-	}{
+	for _, c := range []peerCurve{
 		{"y ~ s(x, k=8)", "gaussian", "exact(hyper=ml)", []float64{0.0258, 0.4388, 1.3189, -0.0750, 2.0987, 1.4536, 0.4288},
 			[]float64{0.0291, 0.0186, 0.0195, 0.0261, 0.0296, 0.0512, 0.1242}, 7.964, 0.16038, func(float64) float64 { return 1 }},
 		{"b ~ s(x, k=8)", "bernoulli", "svi(hyper=ml, covariance=full)", []float64{-0.6677, 0.0099, 1.2304, -1.3449, 2.1858, 0.9362, -1.5808},
@@ -74,23 +74,69 @@ func TestSmoothsAreThoseOfMgcv(t *testing.T) {
 		{"n ~ s(x, k=8)", "poisson", "svi(hyper=ml, covariance=full)", []float64{0.5363, 0.7883, 1.2789, 0.3335, 1.6179, 1.1840, 0.5465},
 			[]float64{0.0508, 0.0324, 0.0272, 0.0506, 0.0328, 0.0657, 0.1533}, 7.812, 1, math.Exp},
 	} {
-		fitted := must.Value(fit.Table(t.Context(), source, fit.Options{Formula: c.formula, Family: c.family, Engine: c.engine}))(t)
-		mean, sd := latents(t, fitted, "x", []float64{0, .37, 2, 4.5, 7, 9.9, 11})
-		for i, m := range mean {
-			t.Logf("%s: %.4f ± %.4f, of mgcv %.4f ± %.4f", c.family, m, sd[i], c.fit[i], c.se[i])
-			if off := (m - c.fit[i]) / c.se[i]; math.Abs(off) > .1 {
-				t.Errorf("%s, value %d: %.4f is %.2f standard errors from mgcv's %.4f", c.family, i, m, off, c.fit[i])
-			}
+		c.check(t, source, []float64{0, .37, 2, 4.5, 7, 9.9, 11}, x, nil)
+	}
+}
+
+// The same of two published sets: claims by the age of the driver, of 678,013 policies, and the power of a plant by the
+// temperature. In R the former are c claims of n policies at each age:
+//
+//	m <- gam(c ~ s(x, bs="cr", k=10) + offset(log(n)), family=poisson, method="REML", knots=list(x=quantile(unique(x), seq(0, 1, length=10))))
+//	m <- gam(y ~ s(x1, bs="cr", k=10), method="REML", knots=…)
+//
+// Claims do not rise or fall with the age as a whole, so that under hyper=ml the straight part has variance 0, and with
+// it goes what mgcv leaves free: integrated it is as in mgcv.
+func TestPublishedSmoothsAreThoseOfMgcv(t *testing.T) {
+	_, columns := readColumns(t, "fremtpl2_age", "fremtpl2_age.csv.gz")
+	counts := map[[2]float64]float64{}
+	for i, text := range columns[0] {
+		counts[[2]float64{must.Value(strconv.ParseFloat(text, 64))(t), must.Value(strconv.ParseFloat(columns[1][i], 64))(t)}]++
+	}
+	var claims, age, policies []float64
+	for _, row := range slices.SortedFunc(maps.Keys(counts), func(a, b [2]float64) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) }) {
+		claims, age, policies = append(claims, row[0]), append(age, row[1]), append(policies, counts[row])
+	}
+	source := must.Value(table.New().Numbers("n", claims).Numbers("x", age).Numbers("w", policies).Source())(t)
+	peerCurve{"n ~ s(x) + weight(w)", "poisson", "svi(covariance=full)", []float64{-2.22975, -2.75395, -3.38646, -3.19783, -3.31397, -3.21183, -2.92458},
+		[]float64{.03983, .01890, .01453, .01410, .01760, .02638, .10630}, 8.967981, 1, math.Exp}.check(t, source, []float64{18, 22, 30, 45, 60, 75, 90}, age, policies)
+
+	_, columns = readColumns(t, "power", "power.csv.gz")
+	var x, y []float64
+	for i, text := range columns[0] {
+		x, y = append(x, must.Value(strconv.ParseFloat(text, 64))(t)), append(y, must.Value(strconv.ParseFloat(columns[4][i], 64))(t))
+	}
+	source = must.Value(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
+	peerCurve{"y ~ s(x)", "gaussian", "exact(hyper=ml)", []float64{490.97647, 485.16489, 471.79403, 457.10723, 442.64475, 434.30704, 430.64061},
+		[]float64{.83643, .20212, .14038, .15670, .13260, .15570, .82623}, 8.910697, 25.63247, func(float64) float64 { return 1 }}.check(t, source, []float64{2, 6, 12, 18, 24, 30, 36}, x, nil)
+}
+
+// peerCurve is what mgcv makes of a set: its curve at some values, standard errors and effective degrees of freedom.
+type peerCurve struct {
+	formula, family, engine string
+	fit, se                 []float64
+	df, noise               float64
+	weight                  func(f float64) float64
+}
+
+// check holds a fit against it; the rows are of x, and stand for so many each, nil for one.
+func (c peerCurve) check(t *testing.T, source credence.Source, at, x, times []float64) {
+	t.Helper()
+	fitted := must.Value(fit.Table(t.Context(), source, fit.Options{Formula: c.formula, Family: c.family, Engine: c.engine}))(t)
+	mean, sd := latents(t, fitted, "x", at)
+	for i, m := range mean {
+		t.Logf("%s: %.4f ± %.4f, of mgcv %.4f ± %.4f", c.family, m, sd[i], c.fit[i], c.se[i])
+		if off := (m - c.fit[i]) / c.se[i]; math.Abs(off) > .1 {
+			t.Errorf("%s, value %d: %.4f is %.2f standard errors from mgcv's %.4f", c.family, i, m, off, c.fit[i])
 		}
-		df := 0.0
-		mean, sd = latents(t, fitted, "x", x)
-		for i, s := range sd {
-			df += c.weight(mean[i]) * s * s / c.noise
-		}
-		t.Logf("%s: %.3f degrees of freedom, of mgcv %.3f", c.family, df, c.df)
-		if math.Abs(df/c.df-1) > .05 {
-			t.Errorf("%s: %.3f effective degrees of freedom, of mgcv %.3f", c.family, df, c.df)
-		}
+	}
+	df := 0.0
+	mean, sd = latents(t, fitted, "x", x)
+	for i, s := range sd {
+		df += linop.At(times, i) * c.weight(mean[i]) * s * s / c.noise
+	}
+	t.Logf("%s: %.3f degrees of freedom, of mgcv %.3f", c.family, df, c.df)
+	if math.Abs(df/c.df-1) > .05 {
+		t.Errorf("%s: %.3f effective degrees of freedom, of mgcv %.3f", c.family, df, c.df)
 	}
 }
 

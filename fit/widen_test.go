@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/fit"
@@ -149,5 +151,70 @@ func TestRowsBeyondTheBox(t *testing.T) {
 	must.Succeed(t, scored.Each(t.Context(), func(*score.Rows) error { return nil }))
 	if got := scored.Counts().Beyond; got != 4 {
 		t.Errorf("%d rows are beyond the boxes, want 4", got)
+	}
+}
+
+// TestProcessesAreExact: at a stated lengthscale, variance and noise the mean and the standard deviation of f inside
+// the data go to those of the exact Gaussian process as functions are added, of one input and of two.
+func TestProcessesAreExact(t *testing.T) {
+	const n, l, noise = 60, 0.4, 0.05
+	rng := rand.New(rand.NewPCG(34, 1))
+	var x, z, y []float64
+	for range n {
+		x, z = append(x, 2*rng.Float64()-1), append(z, 2*rng.Float64()-1)
+		y = append(y, math.Sin(4*x[len(x)-1])+x[len(x)-1]*z[len(z)-1]+0.2*rng.NormFloat64())
+	}
+	x[0], x[1], z[0], z[1] = -1, 1, -1, 1
+	source := must.Value(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Source())(t)
+	fresh := must.Value(table.New().Numbers("x", []float64{-0.9, -0.3, 0, 0.5, 0.8}).Numbers("z", []float64{0.7, -0.2, 0.1, -0.8, 0.4}).Source())(t)
+	for inputs := 1; inputs <= 2; inputs++ {
+		kernel := func(a, c, b, d float64) float64 {
+			square := (a - b) * (a - b)
+			if inputs == 2 {
+				square += (c - d) * (c - d)
+			}
+			return math.Exp(-square / (2 * l * l))
+		}
+		gram, chol := mat.NewSymDense(n, nil), new(mat.Cholesky)
+		for i := range n {
+			for j := range i + 1 {
+				gram.SetSym(i, j, kernel(x[i], z[i], x[j], z[j]))
+			}
+			gram.SetSym(i, i, 1+noise)
+		}
+		chol.Factorize(gram)
+		last := math.Inf(1)
+		for _, m := range []int{4, 6, 8, 12, 16} {
+			call := fmt.Sprintf("hsgp(x, m=%d, boundary=2.5, lengthscale=%g)", m, l)
+			if inputs == 2 {
+				call = fmt.Sprintf("hsgp(x, z, m=[%d, %d], boundary=2.5, lengthscale=%g)", m, m, l)
+			}
+			fitted := must.Value(fit.Table(t.Context(), source, fit.Options{
+				Formula: "y ~ 0 + " + call, Family: fmt.Sprintf("gaussian(variance=%g)", noise), Prior: "normal(variance=1)", Engine: "exact", Raw: true, Threads: 1,
+			}))(t)
+			worst := 0.0
+			scored := must.Value(must.Value(score.New(fitted, score.Options{}))(t).Table(fresh, score.IgnoreTargets))(t)
+			must.Succeed(t, scored.Each(t.Context(), func(rows *score.Rows) error {
+				var chunk credence.Chunk
+				must.Succeed(t, fresh.Read(&chunk, 0, rows.Len()))
+				for i := range rows.Len() {
+					mean, variance := rows.Latent(i)
+					side, solved := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+					for j := range n {
+						side.SetVec(j, kernel(chunk.Values.Row(i)[0], chunk.Values.Row(i)[1], x[j], z[j]))
+					}
+					must.Succeed(t, chol.SolveVecTo(solved, side))
+					worst = max(worst, math.Abs(mean-mat.Dot(solved, mat.NewVecDense(n, y))), math.Abs(math.Sqrt(variance)-math.Sqrt(1-mat.Dot(solved, side))))
+				}
+				return nil
+			}))
+			if t.Logf("%d inputs, m = %d: off by %.2g", inputs, m, worst); !(worst < last) {
+				t.Errorf("%d inputs: %d functions are off by %g, fewer by %g", inputs, m, worst, last)
+			}
+			last = worst
+		}
+		if last > 5e-3 {
+			t.Errorf("%d inputs: 16 functions are off by %g", inputs, last)
+		}
 	}
 }
