@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/internal/checkpoint"
 )
 
@@ -284,23 +284,5 @@ func (j *Job) outside(answers []given) (credence.Source, error) {
 	return b, nil
 }
 
-// Lock keeps other processes from merging into the job at path until it is unlocked. A process that was killed leaves a
-// lock behind, and the message names it.
-func Lock(path string) (unlock func(), err error) {
-	name := path + ".lock"
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		holder, _ := os.ReadFile(name)
-		return nil, fmt.Errorf("%s: process %s merges into this job: wait for it, or remove the file if that process is gone", name, strings.TrimSpace(string(holder)))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be written: %w", name, err)
-	}
-	host, _ := os.Hostname()
-	_, err = fmt.Fprintf(file, "%d on %s\n", os.Getpid(), host)
-	if err = errors.Join(err, file.Close()); err != nil {
-		os.Remove(name)
-		return nil, fmt.Errorf("%s: cannot be written: %w", name, err)
-	}
-	return func() { os.Remove(name) }, nil
-}
+// Lock keeps other processes from merging into the job at path until it is unlocked, or the process has ended.
+func Lock(path string) (unlock func(), err error) { return atomicfile.Take(path + ".lock") }

@@ -288,12 +288,16 @@ func TestParseFiles(t *testing.T) {
 	}
 }
 
-// TestLock: one merge at a time, and a lock that was left names its process.
+// TestLock: one merge at a time, and a lock that is held names its process; one that was left holds nobody.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "job")
 	unlock := must.Value(Lock(path))(t)
 	_, err := Lock(path)
 	refused(t, err, "job.lock: process", "remove the file")
 	unlock()
+	must.Succeed(t, os.WriteFile(path+".lock", []byte("17 on night, which has ended"), 0o644))
 	must.Value(Lock(path))(t)()
+	if _, err := os.Stat(path + ".lock"); err == nil {
+		t.Error("a lock is left behind")
+	}
 }

@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/credence-ml/credence/shards"
 )
 
 // TestJobs: the loop of the help ends with the bytes of fit, whatever was killed or is left of an earlier round on the
@@ -66,9 +69,7 @@ func TestJobs(t *testing.T) {
 	if o := invoke(t, "", "merge", in("job"), in("nothing*"), "-o", in("model"), "--json"); o.code != exitAgain || decode(t, o.out)["files"] != "0" {
 		t.Errorf("merge without parts ends with %d: %s", o.code, o.out)
 	}
-	if err := os.WriteFile(in("other.lock"), []byte("17 on night"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	defer sure(shards.Lock(in("other")))(t)()
 	for _, c := range []struct {
 		code int
 		want string
@@ -81,7 +82,7 @@ func TestJobs(t *testing.T) {
 		{exitMisuse, "is read, and would be overwritten", []string{"merge", in("job"), in("a"), "-o", in("a")}},
 		{exitMisuse, `"7" names no files of a job that has 1`, []string{"partial", in("job"), "7", "-o", in("c")}},
 		{exitMisuse, "--engine: ftrl has no posterior", []string{"job", files[0], "--target", "y", "--engine", "ftrl", "-o", in("c")}},
-		{exitFailed, "process 17 on night merges into this job", []string{"merge", in("other"), in("a"), "-o", in("model")}},
+		{exitFailed, "has it: wait for that", []string{"merge", in("other"), in("a"), "-o", in("model")}},
 		{exitFailed, "run credence partial again", []string{"merge", in("job"), files[0], "-o", in("model")}},
 	} {
 		if o := invoke(t, "", c.args...); o.code != c.code || !strings.Contains(o.err, c.want) {
@@ -90,6 +91,63 @@ func TestJobs(t *testing.T) {
 	}
 	if _, err := os.Stat(in("c")); err == nil {
 		t.Error("a part that was refused is there")
+	}
+}
+
+// TestKilledMerge: wherever merge is killed, the job is as before or asks what comes next, and the loop goes on to the
+// bytes of fit.
+func TestKilledMerge(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	folder, rng := t.TempDir(), rand.New(rand.NewPCG(6, 2))
+	in := func(name string) string { return filepath.Join(folder, name) }
+	wide := file(t, "wide.csv", wideTable(3000, 60))
+	must(t, "fit", wide, "--formula", "y ~ . + center(x1):x2", "--family", "gaussian", "-o", in("fit"), "-q")
+	must(t, "job", wide, "--formula", "y ~ . + center(x1):x2", "--family", "gaussian", "-o", in("job"), "-q")
+	for round := 1; ; round++ {
+		must(t, "partial", in("job"), "0", "-o", in("part"), "-q")
+		before := sureText(t, in("job"))
+		begin := func() *exec.Cmd {
+			c := exec.Command(os.Args[0], "merge", in("job"), in("part"), "-o", in("model"), "-q")
+			c.Env = append(os.Environ(), commandVariable+"=1")
+			return c
+		}
+		begun := time.Now()
+		begin().Run()
+		took, after := time.Since(begun), sureText(t, in("job"))
+		whole, _ := os.ReadFile(in("model"))
+		for range 6 {
+			os.Remove(in("model"))
+			if err := os.WriteFile(in("job"), []byte(before), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			c := begin()
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(rng.Int64N(int64(took))))
+			c.Process.Kill()
+			c.Wait()
+			if now := sureText(t, in("job")); now != before && now != after {
+				t.Fatalf("round %d: a merge that was killed left a job of %d bytes", round, len(now))
+			}
+			if model, err := os.ReadFile(in("model")); err == nil && !bytes.Equal(model, whole) {
+				t.Fatalf("round %d: a merge that was killed left a model of %d bytes", round, len(model))
+			}
+		}
+		if err := os.WriteFile(in("job"), []byte(before), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if o := invoke(t, "", "merge", in("job"), in("part"), "-o", in("model"), "-q"); o.code == exitDone {
+			break
+		} else if o.code != exitAgain || round > 3 {
+			t.Fatalf("round %d: after the kills merge ends with %d: %s", round, o.code, o.err)
+		}
+	}
+	if !bytes.Equal(sure(os.ReadFile(in("fit")))(t), sure(os.ReadFile(in("model")))(t)) {
+		t.Error("the model is another than that of fit")
 	}
 }
 
