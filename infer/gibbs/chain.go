@@ -32,7 +32,10 @@ type chain struct {
 	y        []float64 // normal targets of the rows, times the roots of their weights
 
 	fares
+	plain        bool      // no column is kept, and none is of a group
+	told         bool      // some candidates have prior odds of their own
 	odds         []float64 // of inclusion given the rest
+	share        []float64 // 1 − vS of a column that is in, else 1 + vS, v its prior variance
 	cumulative   []float64 // of the weights of flips
 	column, row  []float64 // n
 	change       []float64 // d
@@ -52,7 +55,7 @@ func newChain(t *candidates.Table, setting *candidates.Setting, ws *credence.Wor
 		Table: t, Setting: setting, ws: ws, rng: rng, explore: explore * math.Min(1, 1000/float64(len(setting.Candidates))),
 		logSlab: setting.Slab.Start, logNoise: setting.Noise.Start,
 		in: make([]bool, d), noise: make([]float64, n), y: make([]float64, n),
-		odds: make([]float64, d), cumulative: make([]float64, d), column: make([]float64, n), row: make([]float64, n),
+		odds: make([]float64, d), share: make([]float64, d), cumulative: make([]float64, d), column: make([]float64, n), row: make([]float64, n),
 		change: make([]float64, d),
 	}
 	c.fares = newFares(d)
@@ -63,6 +66,12 @@ func newChain(t *candidates.Table, setting *candidates.Setting, ws *credence.Wor
 		c.in[j] = v > 0
 	}
 	c.takeGroups()
+	some := func(v float64) bool { return v != 0 }
+	c.plain = len(c.groups) == 0 && !slices.ContainsFunc(c.Kept, some) && !slices.ContainsFunc(c.KeptMean, some)
+	c.told = slices.ContainsFunc(c.Candidates, func(g candidates.Candidate) bool {
+		_, own := c.OddsOf(g.First, 0)
+		return own
+	})
 	return c
 }
 
@@ -109,21 +118,27 @@ func (c *chain) probabilities() float64 {
 		in = c.logPriorOdds(c.active - 1)
 	}
 	v := math.Exp(2 * c.logSlab)
+	size := len(c.q) // of all lists: what is known of their lengths is not looked at in every round
+	list, is, s, share, cumulative := c.odds[:size], c.in[:size], c.s[:size], c.share[:size], c.cumulative[:size]
 	for j, q := range c.q {
-		if c.in[j] {
-			prior, _ := c.OddsOf(j, in)
-			c.odds[j] = min(prior+v*q*q/max(1-v*c.s[j], leastShare)/2, farOdds)
-		} else {
-			prior, _ := c.OddsOf(j, out)
-			c.odds[j] = min(prior+v*q*q/(1+v*c.s[j])/2, farOdds)
+		prior := out
+		if share[j] = 1 + v*s[j]; is[j] {
+			prior, share[j] = in, max(1-v*s[j], leastShare)
 		}
+		if c.told {
+			prior, _ = c.OddsOf(j, prior)
+		}
+		list[j] = min(prior+v*q*q/share[j]/2, farOdds)
 	}
-	kernel.Exp(c.odds, c.odds)
-	total := leastTotal
-	for j, odds := range c.odds {
-		g := c.groupOf[j]
+	kernel.Exp(list, list)
+	total, explore := leastTotal, c.explore
+	for j, odds := range list {
+		var g *group
+		if !c.plain {
+			g = c.groupOf[j]
+		}
 		switch {
-		case c.Kept[j] > 0:
+		case !c.plain && c.Kept[j] > 0:
 			odds = math.Inf(1)
 		case g != nil && j > g.First: // its first column has the weight of its flip
 			odds = c.odds[g.First]
@@ -133,15 +148,14 @@ func (c *chain) probabilities() float64 {
 			if odds = c.groupOdds(g, within, without); !g.large {
 				total += c.weight(j, odds)
 			}
-		case c.in[j]:
-			odds *= math.Sqrt(math.Max(1-v*c.s[j], leastShare))
-			total += c.weight(j, odds)
+		case is[j]:
+			odds *= math.Sqrt(share[j])
+			total += weightIn(odds, explore)
 		default:
-			odds /= math.Sqrt(1 + v*c.s[j])
-			total += c.weight(j, odds)
+			odds /= math.Sqrt(share[j])
+			total += weightOut(odds, explore)
 		}
-		c.odds[j] = odds
-		c.cumulative[j] = total
+		list[j], cumulative[j] = odds, total
 	}
 	return total
 }
@@ -153,10 +167,14 @@ const leastTotal = 1e-300
 // 1 + ε(1 + odds)/odds of one that is in.
 func (c *chain) weight(j int, odds float64) float64 {
 	if c.in[j] {
-		return 1 + c.explore*(1+1/math.Max(odds, 1e-300))
+		return weightIn(odds, c.explore)
 	}
-	return odds + c.explore*(1+odds)
+	return weightOut(odds, c.explore)
 }
+
+func weightIn(odds, explore float64) float64 { return 1 + explore*(1+1/math.Max(odds, 1e-300)) }
+
+func weightOut(odds, explore float64) float64 { return odds + explore*(1+odds) }
 
 // probability is that of the inclusion of column j given the rest.
 func (c *chain) probability(j int) float64 { return 1 / (1 + 1/c.odds[j]) }
@@ -195,6 +213,9 @@ func (c *chain) logState() float64 {
 		sum += v
 	}
 	for _, candidate := range c.Candidates {
+		if !c.told {
+			break
+		}
 		switch odds, own := c.OddsOf(candidate.First, 0); {
 		case own && c.in[candidate.First]:
 			sum += special.LogSigmoid(odds)

@@ -101,20 +101,27 @@ func (c *chain) keep(r *record, weight float64) {
 	if len(c.logKept) > 0 {
 		s.logKept = slices.Clone(c.logKept)
 	}
+	size := len(c.in) // as in probabilities, whose shares these are
+	odds, share, q := c.odds[:size], c.share[:size], c.q[:size]
+	inclusion, means, squares := r.inclusion[:size], r.mean[:size], r.square[:size]
 	for j, in := range c.in {
-		p, v := c.probability(j), slab
-		if c.Kept[j] > 0 {
-			v = c.Kept[j]
+		p, mean, variance := 1/(1+1/odds[j]), slab*q[j], slab*share[j]
+		if !in {
+			mean, variance = mean/share[j], slab/share[j]
 		}
-		mean, variance := c.slab(j, v)
-		if g := c.groupOf[j]; g != nil {
-			mean, variance = g.mean[j-g.First], g.variance[j-g.First]
+		if !c.plain {
+			if v := c.Kept[j]; v > 0 {
+				mean, variance = c.slab(j, v)
+			}
+			if g := c.groupOf[j]; g != nil {
+				mean, variance = g.mean[j-g.First], g.variance[j-g.First]
+			}
+			mean += c.KeptMean[j]
 		}
-		mean += c.KeptMean[j]
-		r.inclusion[j] += weight * p
-		r.mean[j] += weight * p * mean
-		r.square[j] += weight * p * (mean*mean + variance)
-		if in && c.Kept[j] == 0 {
+		inclusion[j] += weight * p
+		means[j] += weight * p * mean
+		squares[j] += weight * p * (mean*mean + variance)
+		if in && (c.plain || c.Kept[j] == 0) {
 			r.active = append(r.active, int32(j))
 		}
 	}

@@ -196,16 +196,18 @@ func (m *search) stationary() bool {
 			m.held = append(m.held, i)
 		}
 	}
-	largest, held := 0.0, m.held
+	held := m.held
 	for i, g := range m.g {
 		if len(held) > 0 && held[0] == i {
 			held = held[1:]
 			continue
 		}
 		// The decrease that a Newton step in this variable alone would bring.
-		largest = max(largest, g*g/m.Curvature[i])
+		if g*g > 1e-6*m.Tolerance*m.Curvature[i] {
+			return false
+		}
 	}
-	return largest <= 1e-6*m.Tolerance
+	return true
 }
 
 // iterate takes one step and says whether the objective decreased.
