@@ -78,7 +78,7 @@ folders = $$(git grep -lE 'study\.($(1))\(' -- '*_test.go' | xargs -n 1 dirname 
 # itself: beside other packages it would lose the caches to them.
 study:
 	CREDENCE_STUDY=1 $(GO) test -run TestCostIsLinear ./cmd/credence
-	CREDENCE_STUDY=1 $(GO) test ./internal/kernel ./internal/safetensors ./modelfile ./likelihood
+	CREDENCE_STUDY=1 $(GO) test ./internal/kernel ./safetensors ./modelfile ./likelihood
 	CREDENCE_STUDY=1 $(GO) test -timeout 1h -run "^($(call asking,Only|Long))$$|Threads|Resume|TestDemo$$" -skip TestCostIsLinear ./cmd/credence ./dataset ./infer/convex ./infer/exact ./infer/sep ./infer/svi
 
 # Simulations that say whether posteriors hold what they promise: the figures of docs/calibration.md and docs/selection.md. Hours.

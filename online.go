@@ -3,7 +3,7 @@ package credence
 import (
 	"math"
 
-	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // Online is an engine that learns rows one after another. The sparse columns of its batches are

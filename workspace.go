@@ -1,6 +1,9 @@
 package credence
 
-import "github.com/credence-ml/credence/internal/kernel"
+import (
+	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
+)
 
 // Workspace holds the workers of a computation and its scratch memory, so that
 // steady-state loops allocate nothing. It is for one goroutine at a time; the
@@ -21,7 +24,7 @@ func NewWorkspace(threads int) *Workspace {
 }
 
 // Pool returns the dense kernels bound to the workspace's threads.
-func (ws *Workspace) Pool() *kernel.Pool { return ws.pool }
+func (ws *Workspace) Pool() *linop.Pool { return ws.pool }
 
 // Floats returns n numbers of scratch memory with undefined contents. They belong
 // to the caller until Release is called with a mark taken before.

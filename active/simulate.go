@@ -9,8 +9,8 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/infer/svi"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // Options say how learning is simulated. They are plain data, read from JSON.
@@ -188,12 +188,12 @@ type learner struct {
 
 // fit fits the model to the rows of some places, going on from the fit before.
 func (s *simulation) fit(ctx context.Context, places []int, l *learner) (*credence.Fitted, error) {
-	config := convex.Config{Hyper: hyper.Mode, Start: l.before, Seed: s.Seed, Threads: s.Threads}
+	config := convex.Config{Hyper: param.Mode, Start: l.before, Seed: s.Seed, Threads: s.Threads}
 	if l.before != nil {
 		config.Steps = 1
 	}
 	if svi.HeldOut(s.model) {
-		config.Hyper = hyper.Heldout
+		config.Hyper = param.Heldout
 		if len(places) >= 2*l.labels {
 			var err error
 			if l.chosen, err = s.predictive(ctx, places, nil); err != nil {
@@ -212,7 +212,7 @@ func (s *simulation) fit(ctx context.Context, places []int, l *learner) (*creden
 
 // predictive is the model that a fit of the labels is, with prior variances of their own or those of another.
 func (s *simulation) predictive(ctx context.Context, places []int, chosen *credence.Fitted) (*credence.Fitted, error) {
-	engine, err := svi.New(s.model, svi.Config{Hyper: hyper.Heldout, Start: chosen, Seed: s.Seed, Threads: s.Threads})
+	engine, err := svi.New(s.model, svi.Config{Hyper: param.Heldout, Start: chosen, Seed: s.Seed, Threads: s.Threads})
 	if err != nil {
 		return nil, err
 	}

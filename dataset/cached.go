@@ -86,7 +86,7 @@ func (t *Table) store(chosen *selection) (*rowcache.Store, string, error) {
 	if trained := t.options.Schema; trained != nil && chosen.sparse {
 		key.First, key.Width, key.Features = trained.SparseFirst(), trained.Sparse, trained.Features
 	}
-	rules := t.rules()
+	rules := t.cells()
 	for token := range rules.Missing {
 		key.Missing = append(key.Missing, token)
 	}

@@ -58,7 +58,7 @@ func (t *Table) gatherOffending(ctx context.Context, chosen *selection) ([]offen
 	again := *chosen
 	again.columns, again.sparse, again.unknown = slices.Clone(chosen.columns), false, nil
 	read := make([]func(text []byte) string, len(again.columns)) // what is wrong with a text
-	rules := t.rules()
+	rules := t.cells()
 	for i := range again.columns {
 		c := &again.columns[i]
 		notation := chosen.notations[c.Name]

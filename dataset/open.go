@@ -333,9 +333,10 @@ func (t *Table) parser(in *input) *text.CSV {
 	return &text.CSV{Delimiter: delimiter, Rules: t.rules()}
 }
 
-func (t *Table) rules() text.Rules {
-	return text.Rules{Rules: cell.NewRules(t.missing())}
-}
+// cells are the rules of single texts.
+func (t *Table) cells() cell.Rules { return cell.NewRules(t.missing()) }
+
+func (t *Table) rules() text.Rules { return text.NewRules(true, t.missing()) }
 
 // rulesOf returns the rules by which a pass reads text.
 func (t *Table) rulesOf(chosen *selection) text.Rules {

@@ -167,11 +167,7 @@ func (t *Table) parquetRules(chosen *selection) text.Rules {
 	if chosen.verbatim {
 		return text.Rules{Verbatim: true}
 	}
-	rules := text.Rules{}
-	for _, token := range t.options.MissingTokens {
-		rules.AddMissing(token)
-	}
-	return rules
+	return text.NewRules(false, t.options.MissingTokens)
 }
 
 // leafLayout returns what becomes of the columns of a file.

@@ -26,7 +26,7 @@ type outcome struct {
 // pass reads all rows once and calls put with every block in file order, its
 // category codes translated. The outcome is filled as the pass goes.
 func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put func(*text.Block) error) error {
-	*found = outcome{dictionaries: make([]*dictionary, len(chosen.columns)), kinds: newKinds(chosen, t.rules().Rules)}
+	*found = outcome{dictionaries: make([]*dictionary, len(chosen.columns)), kinds: newKinds(chosen, t.cells())}
 	if chosen.sparse {
 		found.number = newNumbering(t.options.Schema, chosen.keyed)
 	}

@@ -95,7 +95,7 @@ func (t *Table) Rows(ctx context.Context, columns []string, start credence.Posit
 	if err != nil {
 		return err
 	}
-	r.kinds, r.at, r.start = newKinds(chosen, t.rules().Rules), start, start
+	r.kinds, r.at, r.start = newKinds(chosen, t.cells()), start, start
 	r.known.beginning = start.Beginning
 	defer func() {
 		t.noteEntries(r.merged, r.queries)

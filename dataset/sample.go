@@ -165,7 +165,7 @@ func (t *Table) sampleCSV(ctx context.Context, in *input, splitter *text.Splitte
 	if err != nil {
 		return err
 	}
-	parser := t.parser(in)
+	parser, rules := t.parser(in), t.cells()
 	for seen.rows < sampleRows {
 		err = parser.Records(block, func(line int, fields [][]byte, fault error) error {
 			if fault == nil && len(fields) != len(order) {
@@ -182,7 +182,7 @@ func (t *Table) sampleCSV(ctx context.Context, in *input, splitter *text.Splitte
 			}
 			for i, field := range fields {
 				if order[i] >= 0 {
-					seen.counts[order[i]].Add(field, &parser.Rules.Rules)
+					seen.counts[order[i]].Add(field, &rules)
 				}
 			}
 			if seen.rows++; seen.rows == sampleRows {
@@ -233,8 +233,8 @@ func (t *Table) sampleSparse(ctx context.Context, in *input, splitter *text.Spli
 		layout.Fields = append(layout.Fields, text.Field{Name: name, Kind: credence.Category, Keep: i, Text: -1})
 		layout.Columns = append(layout.Columns, table.Column{Name: name, Kind: credence.Category})
 	}
-	rules := t.rules()
-	parse := t.parse(in, rules)
+	rules := t.cells()
+	parse := t.parse(in, t.rules())
 	block := &text.Block{}
 	for seen.rows < sampleRows {
 		err := splitter.Next(block)
@@ -252,7 +252,7 @@ func (t *Table) sampleSparse(ctx context.Context, in *input, splitter *text.Spli
 		for i := range min(block.Count, sampleRows-seen.rows) {
 			for j, code := range block.Row(i) {
 				if code == code {
-					seen.counts[j].Add(block.Levels[j].List[int(code)].Text, &rules.Rules)
+					seen.counts[j].Add(block.Levels[j].List[int(code)].Text, &rules)
 				}
 			}
 		}

@@ -59,10 +59,8 @@ func (k *kinds) settle(rows *table.Rows) {
 			if first == rows.Count {
 				continue
 			}
-			var census cell.Census
-			census.Add(rows.TextOf(j, rows.Row(first)[j]), &k.rules)
 			k.columns = slices.Clone(k.columns)
-			k.columns[j].Infer(&census)
+			k.columns[j].Settle(rows.TextOf(j, rows.Row(first)[j]))
 			rows.Columns = k.columns
 		}
 		if k.columns[j].Kind != credence.Category {

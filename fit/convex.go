@@ -6,7 +6,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/infer/svi"
-	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -27,20 +27,20 @@ func convexEngine() Engine {
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
 			config := convex.Config{
 				Variances: convex.Variances(a.Means("how the variances of the bound are found; all but exact need products with the columns alone", "exact up to 4,000 rows or weights, sample above").Word("variances", "", string(convex.Auto), string(convex.Exact), string(convex.LanczosMethod), string(convex.Sampled), string(convex.XDiag), string(convex.Combined))),
-				Hyper:     hyper.Treatment(a.Means("what becomes of noise and prior variances that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out by engine svi (heldout), or those of type-II maximum likelihood (ml)", "integrate where variances are exact up to 2,000 weights; heldout above, for classes under a normal prior; else mode").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.Heldout), string(hyper.MaximumLikelihood))),
+				Hyper:     param.Treatment(a.Means("what becomes of noise and prior variances that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out by engine svi (heldout), or those of type-II maximum likelihood (ml)", "integrate where variances are exact up to 2,000 weights; heldout above, for classes under a normal prior; else mode").Word("hyper", "", string(param.Integrate), string(param.Mode), string(param.Heldout), string(param.MaximumLikelihood))),
 				Steps:     a.Means("most outer loops", "100 with exact variances, else 5").Int("steps", 0, spec.Between(1, mostRepeats)),
 				Tolerance: a.Means("relative change of the variances at which the loops end", "1e-9").Float("tolerance", 0, spec.Positive()),
 				K:         a.Means("Lanczos steps, draws of sample, or vectors of xdiag", "80, 100 or 50").Int("k", 0, spec.Between(1, mostRepeats)),
 				Seed:      run.Seed, Threads: run.Threads, Progress: run.Progress,
 			}
 			return func(model credence.Model) (credence.Engine, error) {
-				if config.Hyper != hyper.Heldout && (config.Hyper != "" || !svi.HeldOut(model)) {
+				if config.Hyper != param.Heldout && (config.Hyper != "" || !svi.HeldOut(model)) {
 					return convex.New(model, config)
 				}
 				if err := convex.Supports(model.Likelihood, model.Prior); err != nil {
 					return nil, err
 				}
-				first, err := svi.New(model, svi.Config{Hyper: hyper.Heldout, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress})
+				first, err := svi.New(model, svi.Config{Hyper: param.Heldout, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress})
 				return &afterChoice{model, config, first}, err
 			}, config.Validate()
 		},
@@ -61,7 +61,7 @@ func (e *afterChoice) Fit(ctx context.Context, data credence.Data) (*credence.Fi
 	if config.Start, err = e.first.Fit(ctx, data); err != nil {
 		return nil, err
 	}
-	config.Hyper = hyper.Heldout
+	config.Hyper = param.Heldout
 	engine, err := convex.New(e.model, config)
 	if err != nil {
 		return nil, err

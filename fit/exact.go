@@ -7,8 +7,8 @@ import (
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
@@ -57,7 +57,7 @@ func exactEngine() Engine {
 				Tolerance:     a.Means("the climb ends where three iterations gain less than so many nats a row", "1e-6 up to 5,000 rows, 1e-5 above").Float("tolerance", 0, spec.Positive()),
 				ScreenRows:    a.Means("rows on which starting points are compared", "2,000").Int("screen", 0, spec.AtLeast(1)),
 				PolishRows:    a.Means("rows on which lengthscales are learned", "10,000").Int("polish", 0, spec.AtLeast(1)),
-				Hyper:         hyper.Treatment(a.Means("what becomes of noise and prior variances that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights beside those of the levels of a large category, mode above").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood))),
+				Hyper:         param.Treatment(a.Means("what becomes of noise and prior variances that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights beside those of the levels of a large category, mode above").Word("hyper", "", string(param.Integrate), string(param.Mode), string(param.MaximumLikelihood))),
 				Seed:          run.Seed,
 				Threads:       run.Threads,
 				Progress:      run.Progress,

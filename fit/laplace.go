@@ -6,7 +6,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/laplace"
 	"github.com/credence-ml/credence/infer/svi"
-	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
@@ -44,7 +44,7 @@ func laplaceEngine() Engine {
 // laplaceBatch makes the engine that the prior asks for: of the modes of a spike-and-slab prior, or of the one
 // mode of a normal prior, whose options are those of variational Bayes with a full covariance.
 func laplaceBatch(run Run, a *spec.Arguments) (Maker, error) {
-	treatments := []string{string(hyper.Integrate), string(hyper.Mode), string(hyper.MaximumLikelihood)}
+	treatments := []string{string(param.Integrate), string(param.Mode), string(param.MaximumLikelihood)}
 	_, normal := run.Prior.(prior.Normal)
 	if _, selects := run.Prior.(prior.SpikeSlab); selects {
 		treatments = treatments[1:2]
@@ -55,7 +55,7 @@ func laplaceBatch(run Run, a *spec.Arguments) (Maker, error) {
 	}{a.Means("most iterations of a search", "100; 500 under spikeslab").Int("iterations", 0, spec.AtLeast(1)), a.Means("distance from the mode, in standard deviations of the weights, or fall of the objective under spikeslab, at which a search ends", "1e-4; 1e-6 under spikeslab").Float("tolerance", 0, spec.Positive())}
 	ordinary := svi.Config{
 		Approximation: svi.Laplace, MaxIterations: both.iterations, Tolerance: both.tolerance,
-		Hyper:       hyper.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights beside those of the levels of a large category, else mode").Word("hyper", "", treatments...)),
+		Hyper:       param.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights beside those of the levels of a large category, else mode").Word("hyper", "", treatments...)),
 		Diagnostics: diagnosticDraws(a.Means("draws of the weights for the approximation check under a normal prior; 0 leaves it out", "200 to 1,000 by the number of rows").Int("diagnostics", -1, spec.Between(0, mostDraws))),
 		Checkpoint:  run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress,
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/infer/online"
 	"github.com/credence-ml/credence/infer/sep"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/safetensors"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -156,7 +156,7 @@ func sgdEngine() Engine {
 }
 
 // without returns an engine without a prior, which tries several settings where there are.
-func without[C any, T credence.Continuer](passes int, make func(C) T, settings []C, restore func([]byte, *safetensors.Reader, string) (T, error)) (Online, error) {
+func without[C any, T credence.Continuer](passes int, make func(C) T, settings []C, restore func([]byte, *safetensors.Reader) (T, error)) (Online, error) {
 	return Online{
 		Passes: passes,
 		New: func() (credence.Online, error) {

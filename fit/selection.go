@@ -9,8 +9,8 @@ import (
 	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/infer/gibbs"
 	"github.com/credence-ml/credence/infer/laplace"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
@@ -59,7 +59,7 @@ func refusal(engine string, err error) string {
 
 func epConfig(run Run, a *spec.Arguments) ep.Config {
 	return ep.Config{
-		Hyper:         hyper.Treatment(a.Means("what becomes of noise, slab and inclusion that are not stated: averaged over, or at their most probable values", "integrate up to 2,000 weights, mode above").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode))),
+		Hyper:         param.Treatment(a.Means("what becomes of noise, slab and inclusion that are not stated: averaged over, or at their most probable values", "integrate up to 2,000 weights, mode above").Word("hyper", "", string(param.Integrate), string(param.Mode))),
 		Covariance:    ep.Covariance(a.Means("of the normal part of the posterior", "full up to 3,000 rows or columns, of classes of sparse columns 1,600, else diagonal").Word("covariance", "", string(ep.Full), string(ep.Diagonal))),
 		MaxIterations: a.Means("most sweeps over all sites", "500").Int("iterations", 0, spec.AtLeast(1)),
 		Tolerance:     a.Means("change of an inclusion probability at which sites have settled", "1e-5").Float("tolerance", 0, spec.Positive()),
@@ -118,7 +118,7 @@ func gibbsEngine() Engine {
 				if _, shrinks := model.Prior.(prior.Horseshoe); shrinks || start == "empty" {
 					return gibbs.New(model, config)
 				}
-				first, err := ep.New(model, ep.Config{Hyper: hyper.Mode, Threads: run.Threads, Progress: run.Progress})
+				first, err := ep.New(model, ep.Config{Hyper: param.Mode, Threads: run.Threads, Progress: run.Progress})
 				if err != nil {
 					return nil, fmt.Errorf("gibbs: %w", err)
 				}

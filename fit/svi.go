@@ -6,8 +6,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi"
-	"github.com/credence-ml/credence/infer/svi/newton"
-	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
@@ -54,7 +53,7 @@ func sviEngine() Engine {
 				Tolerance:     a.Means("distance from the optimum, in standard deviations of the weights, at which a fit ends", "1e-4; 1e-3 of large fits, .01 nat a weight in minibatches").Float("tolerance", 0, spec.Positive()),
 				ScreenRows:    a.Means("rows on which lengthscales are first learned", "1,000").Int("screen", 0, spec.AtLeast(1)),
 				PolishRows:    a.Means("rows on which lengthscales are then polished", "4,000").Int("polish", 0, spec.AtLeast(1)),
-				Hyper:         hyper.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out (heldout), or those of type-II maximum likelihood (ml)", "integrate with full covariance up to 2,000 weights beside those of the levels of a large category; heldout above, for classes and counts; else mode").Word("hyper", "", string(hyper.Integrate), string(hyper.Mode), string(hyper.Heldout), string(hyper.MaximumLikelihood))),
+				Hyper:         param.Treatment(a.Means("what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out (heldout), or those of type-II maximum likelihood (ml)", "integrate with full covariance up to 2,000 weights beside those of the levels of a large category; heldout above, for classes and counts; else mode").Word("hyper", "", string(param.Integrate), string(param.Mode), string(param.Heldout), string(param.MaximumLikelihood))),
 				Diagnostics:   diagnosticDraws(a.Means("draws of the weights for the approximation check; 0 leaves it out", "200 to 1,000 by the number of rows").Int("diagnostics", -1, spec.Between(0, mostDraws))),
 				Checkpoint:    run.Checkpoint,
 				Seed:          run.Seed,
@@ -89,7 +88,7 @@ func sviMemory(call spec.Call, _ credence.Prior, rows, weights float64) float64 
 		if fewer := rows + 2; weights > 2*fewer { // weights of a row each stand for them: see svi
 			return 8*2*rows*weights + sviMemory(call, nil, rows, fewer)
 		}
-		matrices := 4 + 2*float64(newton.Depth(int(weights)))
+		matrices := 4 + 2*float64(svi.Depth(int(weights)))
 		if a.Word("hyper", "") == "" && weights <= problem.FullWeights {
 			matrices += 7
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/fit"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // Rows without which a file tells too little of its own: fewer are of the rarer class, or in all. Factors are made at

@@ -14,8 +14,8 @@ import (
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/checkpoint"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // kind is that of the checkpoints of this package.

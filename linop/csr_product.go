@@ -137,7 +137,7 @@ func (a *CSR) MulBlockTrans(dst, x *Dense) {
 
 // AddGram adds the upper triangle of Aᵀ diag(weights) A to dst; nil weights are ones. Every row of dst
 // is one thread's, which adds to it in the order of the rows of A.
-func (a *CSR) AddGram(pool *kernel.Pool, dst *Dense, weights []float64) {
+func (a *CSR) AddGram(pool *Pool, dst *Dense, weights []float64) {
 	shares := sharesOf(pool, a.Entries()*a.Entries()/max(1, 2*a.Rows))
 	pool.Run(shares, func(share, _ int) {
 		for i := range a.Rows {
@@ -167,7 +167,7 @@ func (a *CSR) AddGram(pool *kernel.Pool, dst *Dense, weights []float64) {
 const fewColumns = 8
 
 // AddTransMul adds Aᵀ diag(weights) B to dst, which is a.Cols×b.Cols, in the order of [CSR.AddGram].
-func (a *CSR) AddTransMul(pool *kernel.Pool, dst *Dense, weights []float64, b *Dense) {
+func (a *CSR) AddTransMul(pool *Pool, dst *Dense, weights []float64, b *Dense) {
 	shares := sharesOf(pool, a.Entries()*b.Cols)
 	pool.Run(shares, func(share, _ int) {
 		for i := range a.Rows {
@@ -194,7 +194,7 @@ func (a *CSR) AddTransMul(pool *kernel.Pool, dst *Dense, weights []float64, b *D
 const leastShared = 1 << 17
 
 // sharesOf returns among how many threads a sum of so many products of entries is shared.
-func sharesOf(pool *kernel.Pool, products int) int {
+func sharesOf(pool *Pool, products int) int {
 	if products < leastShared {
 		return 1
 	}

@@ -1,7 +1,5 @@
 package linop
 
-import "github.com/credence-ml/credence/internal/kernel"
-
 // LeadForms stores aᵢᵀ V aᵢ in dst[i], for rows [from, to) of A and a symmetric V whose lower triangle is that of the
 // Cols×Cols numbers v. lead[i] is the number of first entries that row i has in common with the row before: their
 // share of the sum is made once.
@@ -66,7 +64,7 @@ func GatherDot(x []float64, at []int32, values []float64) float64 {
 // AddLeadGram adds the lower triangle of Aᵀ diag(weights) A to dst, from rows with lead first entries in common
 // with the row before: weights of rows that share an entry and those before it are added up first. Every row of dst
 // is one thread's, as in [CSR.AddGram].
-func (a *CSR) AddLeadGram(pool *kernel.Pool, dst *Dense, weights []float64, lead []int32) {
+func (a *CSR) AddLeadGram(pool *Pool, dst *Dense, weights []float64, lead []int32) {
 	shares := pool.Threads()
 	pool.Run(shares, func(share, _ int) {
 		var room [64]float64

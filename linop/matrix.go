@@ -1,6 +1,14 @@
 package linop
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/credence-ml/credence/internal/kernel"
+)
+
+// Pool is the workers of a computation, with the products of dense matrices that they share: see
+// credence.Workspace. Results never depend on their number.
+type Pool = kernel.Pool
 
 // Matrix is a linear operator from vectors of length cols to vectors of length
 // rows.

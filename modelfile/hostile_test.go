@@ -12,8 +12,8 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/study"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // hostile are values that an adversary may put in the place of any other.

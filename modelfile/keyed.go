@@ -3,7 +3,7 @@ package modelfile
 import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
-	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // Models over keys have these tensors for each member:

@@ -17,12 +17,12 @@ import (
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // table is a small table in memory: a number, a category of two levels, a target, and

@@ -9,11 +9,11 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // severalValues is the example with its first member at five values of a parameter: the covariance

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // field is a field of a part that is stored as a tensor. Its tag, such as

@@ -43,9 +43,16 @@ var (
 	_ credence.LatentDF = (*Arrow)(nil)
 )
 
+// ArrowPattern is where the numbers of an [Arrow] stand: its dense columns, its runs of weights by levels, and what
+// every level has met.
+type ArrowPattern interface {
+	Parts() (dense int, heads [][]credence.LevelRun, cells *linop.CSR)
+}
+
 // NewArrow returns the posterior with the numbers of a pattern, which it takes.
-func NewArrow(mean []float64, pattern *arrow.Pattern, values []float64, df float64) *Arrow {
-	return &Arrow{Mean: mean, Dense: pattern.Dense, Heads: pattern.Heads(), Cells: credence.Design{Dense: linop.NewDense(pattern.Cells.Rows, 0), Sparse: pattern.Cells}, Values: values, DF: df}
+func NewArrow(mean []float64, pattern ArrowPattern, values []float64, df float64) *Arrow {
+	dense, heads, cells := pattern.Parts()
+	return &Arrow{Mean: mean, Dense: dense, Heads: heads, Cells: credence.Design{Dense: linop.NewDense(cells.Rows, 0), Sparse: *cells}, Values: values, DF: df}
 }
 
 // SameCovariance reports whether another posterior has the same numbers in memory, so that the variances of f are the

@@ -11,8 +11,8 @@ import (
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/learn"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // NewOnline is New for engines that learn row by row, as package learn does: each file is learned apart, in one pass

@@ -20,7 +20,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/internal/checkpoint"
-	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // Part answers what a job asks, for some of its files.

@@ -228,7 +228,7 @@ func (b *binder) put(rows *Rows, j int, v value) error {
 		if !c.Text {
 			var census cell.Census
 			b.count(&census, v)
-			c.Infer(&census)
+			c.infer(&census)
 		}
 	}
 	cellValue, fault := 0.0, ""
@@ -262,8 +262,15 @@ func (b *binder) count(census *cell.Census, v value) {
 	}
 }
 
-// Infer sets the kind that a census of the column tells, unknown without any value, and the notation.
-func (c *Column) Infer(census *cell.Census) {
+// Settle sets the kind and the notation that the first value of a column tells.
+func (c *Column) Settle(first []byte) {
+	var census cell.Census
+	census.Add(first, &cell.Rules{})
+	c.infer(&census)
+}
+
+// infer sets the kind that a census of the column tells, unknown without any value, and the notation.
+func (c *Column) infer(census *cell.Census) {
 	v := census.Decide(cell.Setting{Name: c.Name})
 	c.Kind, c.Unknown, c.Notation = credence.Numeric, v.Kind == cell.Unknown, v.Notation
 	switch {

@@ -232,7 +232,7 @@ func (g *gatherer) infer(sample [][]any) {
 			dates = dates || record[j] != nil && isTime(reflect.TypeOf(record[j]))
 		}
 		c := &g.layout.Columns[j]
-		if c.Infer(&census); dates && c.Kind == credence.Numeric {
+		if c.infer(&census); dates && c.Kind == credence.Numeric {
 			c.Notation.Date = timeOrder
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // sealed is a model file or checkpoint taken apart, so that it can be put together again with something

@@ -32,12 +32,25 @@ type Field struct {
 
 // Rules say how values are read.
 type Rules struct {
-	cell.Rules
+	cells cell.Rules
 	// Verbatim reads categories as they are written: with the spaces around them,
 	// of any length, and none but an empty one missing.
 	Verbatim bool
 	// InPlace leaves the texts of delimited text where they stand, not numbered.
 	InPlace bool
+}
+
+// NewRules returns rules by which empty texts, those of the caller and, where standard says so, the usual ones such
+// as NA mean missing.
+func NewRules(standard bool, missing []string) Rules {
+	if standard {
+		return Rules{cells: cell.NewRules(missing)}
+	}
+	var rules Rules
+	for _, text := range missing {
+		rules.cells.AddMissing(text)
+	}
+	return rules
 }
 
 // Block is a run of whole rows: the text, and what became of it.
@@ -139,7 +152,7 @@ func (r *Rules) text(text []byte) (fault string, missing bool) {
 	if fault = cell.TextFault(text); fault != "" {
 		fault = cell.Quote(text) + " " + fault
 	}
-	return fault, r.IsMissing(text)
+	return fault, r.cells.IsMissing(text)
 }
 
 // value reads a text of the given kind for a kept column; fault says what is
@@ -149,9 +162,9 @@ func (b *Block) value(rules *Rules, kind credence.Kind, column int, text []byte,
 	case credence.Category:
 		return b.level(rules, column, text, line)
 	case credence.Boolean:
-		return rules.Boolean(text)
+		return rules.cells.Boolean(text)
 	}
-	value, fault = rules.Number(text, &b.Columns[column].Notation)
+	value, fault = rules.cells.Number(text, &b.Columns[column].Notation)
 	if beyondExact(value) {
 		b.inexact(column, line, text)
 	}

@@ -265,7 +265,7 @@ rows:
 			if b.InPlace && target.Text >= 0 && target.Keep < 0 {
 				if end := c.plainEnd(data, i); end > i {
 					row[target.Text] = missing
-					if !c.Rules.IsMissing(data[i:end]) {
+					if !c.Rules.cells.IsMissing(data[i:end]) {
 						row[target.Text] = table.InText(i, end-i)
 					}
 					next = end

@@ -139,7 +139,7 @@ func cellTexts(content string, size int, delimiter byte, inPlace bool) (cells []
 	splitter.block = size
 	layout := &Layout{File: "t.csv", Last: 1, Columns: []table.Column{{Name: "a", Kind: credence.Category, Text: true}, {Name: "b", Kind: credence.Category}}}
 	layout.Fields = []Field{{Name: "a", Keep: -1, Text: 0}, {Name: "b", Kind: credence.Category, Keep: 1, Text: -1}}
-	parser := CSV{Delimiter: delimiter, Rules: Rules{Rules: cell.NewRules([]string{"none at all"}), InPlace: inPlace}}
+	parser := CSV{Delimiter: delimiter, Rules: Rules{cells: cell.NewRules([]string{"none at all"}), InPlace: inPlace}}
 	for block := (&Block{}); splitter.Next(block) == nil; {
 		block.Reset(layout)
 		parser.Parse(block)
@@ -207,7 +207,7 @@ func parsed(t testing.TB, content string, size, columns int) (rows []string, err
 		}
 		layout.Fields = append(layout.Fields, field)
 	}
-	parser := CSV{Delimiter: ',', Rules: Rules{Rules: cell.NewRules(nil)}}
+	parser := CSV{Delimiter: ',', Rules: Rules{cells: cell.NewRules(nil)}}
 	block := &Block{}
 	for {
 		if err := splitter.Next(block); err == io.EOF {

@@ -156,7 +156,7 @@ func requireRows(t testing.TB, content string, got, want []sparseRow) {
 func requirePlainLibSVM(t testing.TB, content string, size int) {
 	t.Helper()
 	want, wantMerged := plainLibSVM(content)
-	parser := LibSVM{Rules: Rules{Rules: cell.NewRules(nil)}}
+	parser := LibSVM{Rules: Rules{cells: cell.NewRules(nil)}}
 	got, merged, _ := sparseRows(t, content, size, []string{"label"}, parser.Parse)
 	requireRows(t, content, got, want)
 	if merged != wantMerged {
@@ -194,7 +194,7 @@ func FuzzLibSVM(f *testing.F) {
 }
 
 func TestLibSVMFaults(t *testing.T) {
-	parser := LibSVM{Rules: Rules{Rules: cell.NewRules(nil)}}
+	parser := LibSVM{Rules: Rules{cells: cell.NewRules(nil)}}
 	for content, want := range map[string]string{
 		"1 1:2\n1:2 3:4\n":           `t.svm:2: the row begins with "1:2", not with a label: put one in front`,
 		"1 3:a\n":                    `t.svm:1: "3:a" has no finite number as its value`,

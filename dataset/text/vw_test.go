@@ -17,7 +17,7 @@ var vowpalFields = []string{"label", "weight", "offset"}
 
 func parseVW(b *Block) {
 	b.Layout.Fields = append(b.Layout.Fields[:3:3], Field{Name: "tag", Keep: -1, Text: -1})
-	(&VW{Rules: Rules{Rules: cell.NewRules(nil)}}).Parse(b)
+	(&VW{Rules: Rules{cells: cell.NewRules(nil)}}).Parse(b)
 }
 
 // plainVW is the obvious reader.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -20,7 +20,7 @@ type Config struct {
 	// over their priors, "mode", at the mode under these, or "ml", without priors. "" is integrate where variances are
 	// exact and weights at most [problem.FullWeights], and else mode. Under "heldout" the prior variances are those of
 	// Start.
-	Hyper hyper.Treatment `json:"hyper,omitempty"`
+	Hyper param.Treatment `json:"hyper,omitempty"`
 	// Steps limits the outer loops; 0 means 100 where variances are exact, and else 5.
 	Steps int `json:"steps,omitempty"`
 	// Tolerance is the relative change of φ at which they end; 0 means 1e-9.
@@ -43,10 +43,10 @@ func (c Config) Validate() error {
 	default:
 		return fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample, xdiag or combined", c.Variances)
 	}
-	if err := c.Hyper.Validate(hyper.Heldout); err != nil {
+	if err := c.Hyper.Validate(param.Heldout); err != nil {
 		return fmt.Errorf("convex: %w", err)
 	}
-	if c.Hyper == hyper.Integrate && !c.mayBeExact() {
+	if c.Hyper == param.Integrate && !c.mayBeExact() {
 		return fmt.Errorf("convex: hyper=integrate needs exact variances: leave variances=%s out, or use hyper=mode", c.Variances)
 	}
 	if c.Steps < 0 || c.K < 0 || !(c.Tolerance >= 0) {
@@ -61,14 +61,14 @@ func (c Config) mayBeExact() bool {
 }
 
 // treatment of what is learned.
-func (e *Engine) treatment() hyper.Treatment {
+func (e *Engine) treatment() param.Treatment {
 	switch {
 	case e.config.Hyper != "":
 		return e.config.Hyper
 	case e.config.mayBeExact() && e.model.Features.Weights() <= problem.FullWeights:
-		return hyper.Integrate
+		return param.Integrate
 	}
-	return hyper.Mode
+	return param.Mode
 }
 
 // Engine fits one model.
@@ -116,7 +116,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	if d := model.Features.Weights(); cfg.Hyper == hyper.Integrate && d > problem.FullWeights {
+	if d := model.Features.Weights(); cfg.Hyper == param.Integrate && d > problem.FullWeights {
 		return nil, fmt.Errorf("convex: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode", problem.FullWeights, d)
 	}
 	normal, _ := model.Prior.(prior.Normal)
@@ -127,7 +127,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if tunable, learned := problem.LearnedHypers(model.Features); len(learned) > 0 {
 		return nil, fmt.Errorf("convex: %s is a hyper-parameter to learn, and this engine learns none: state it, as in rbf(x, lengthscale=1), or use engine exact or svi", tunable.Hyper()[learned[0]].Name)
 	}
-	if _, ok := model.Prior.(prior.Normal); cfg.Hyper == hyper.Heldout && (cfg.Start == nil || !ok) {
+	if _, ok := model.Prior.(prior.Normal); cfg.Hyper == param.Heldout && (cfg.Start == nil || !ok) {
 		return nil, fmt.Errorf("convex: hyper=heldout takes the variances of a normal prior from a fit of engine svi: give it as the start")
 	}
 	if start := cfg.Start; start != nil && (len(start.Members) == 0 || start.Members[0].Posterior.Weights() != model.Features.Weights()) {

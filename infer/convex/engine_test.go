@@ -11,7 +11,6 @@ import (
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -266,9 +265,9 @@ func TestNumbers(t *testing.T) {
 		m := f.Members[0].Model
 		return [2]float64{m.Likelihood.(likelihood.Gaussian).NoiseVariance.Value, m.Prior.(prior.Normal).Variances[1]}
 	}
-	want := values(fitOf(t, must.Value(exact.New(model, exact.Config{Hyper: hyper.Mode}))(t), rows))
+	want := values(fitOf(t, must.Value(exact.New(model, exact.Config{Hyper: param.Mode}))(t), rows))
 	for way, tolerance := range map[convex.Variances]float64{convex.Exact: 1e-3, convex.Sampled: 0.05} {
-		got := values(fitOf(t, must.Value(convex.New(model, convex.Config{Hyper: hyper.Mode, Variances: way, K: 400, Steps: 100}))(t), rows))
+		got := values(fitOf(t, must.Value(convex.New(model, convex.Config{Hyper: param.Mode, Variances: way, K: 400, Steps: 100}))(t), rows))
 		for k, v := range got {
 			if math.Abs(v/want[k]-1) > tolerance {
 				t.Errorf("%s: noise and prior variance are %v, want %v", way, got, want)

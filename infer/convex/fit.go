@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/param"
 )
 
 // fit is one run.
@@ -32,7 +33,7 @@ type fit struct {
 	learned  []coordinate // of these, the noise the last
 	target   []float64    // normal targets in units, times the roots of the weights
 
-	treatment   hyper.Treatment
+	treatment   param.Treatment
 	integrated  *hyper.Integrated // nil where nothing was
 	spread      []float64         // standard deviations of weights over what they should be
 	evaluations int               // fits at a θ beyond those of the climb

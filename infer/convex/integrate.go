@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -129,7 +130,7 @@ func (f *fit) evaluate(ctx context.Context, from *hyper.Evaluation, theta []floa
 // integrates says whether θ is integrated over, and warns where it cannot be. A climb that ended at the steps stated
 // ends there.
 func (f *fit) integrates(converged bool) bool {
-	if f.treatment != hyper.Integrate {
+	if f.treatment != param.Integrate {
 		return false
 	}
 	if last := len(f.learned) - 1; last >= 0 && f.learned[last].group < 0 && f.logNoise <= hyper.LeastLogNoise {
@@ -145,7 +146,7 @@ func (f *fit) integrates(converged bool) bool {
 	default:
 		return true
 	}
-	f.treatment = hyper.Mode
+	f.treatment = param.Mode
 	return false
 }
 
@@ -183,7 +184,7 @@ func (f *fit) integrate(ctx context.Context) error {
 	}
 	switch mode := all.Mode.At; all.Outcome {
 	case hyper.AtMode:
-		f.warnings, f.treatment = append(f.warnings, all.Why), hyper.Mode
+		f.warnings, f.treatment = append(f.warnings, all.Why), param.Mode
 		_, err = f.evaluate(ctx, mode, mode.Theta, hyper.ForNode) // where the loop is to be
 		return err
 	case hyper.Skipped:

@@ -148,14 +148,14 @@ func TestTreatments(t *testing.T) {
 			t.Errorf("variances=%s: %s, bound %v", way, r.Hyperparameters, r.EvidenceBound)
 		}
 	}
-	if r := fitOf(t, must.Value(convex.New(model, convex.Config{Hyper: hyper.Mode}))(t), rows).Report; r.Hyperparameters != "mode" || r.EvidenceBound != nil || r.EvidenceBoundMode == nil || r.HyperSD != nil {
+	if r := fitOf(t, must.Value(convex.New(model, convex.Config{Hyper: param.Mode}))(t), rows).Report; r.Hyperparameters != "mode" || r.EvidenceBound != nil || r.EvidenceBoundMode == nil || r.HyperSD != nil {
 		t.Errorf("mode: %+v", r)
 	}
-	if _, err := convex.New(model, convex.Config{Hyper: hyper.Integrate, Variances: convex.Sampled}); err == nil || !strings.Contains(err.Error(), "hyper=mode") {
+	if _, err := convex.New(model, convex.Config{Hyper: param.Integrate, Variances: convex.Sampled}); err == nil || !strings.Contains(err.Error(), "hyper=mode") {
 		t.Errorf("sampled: %v", err)
 	}
 	model.Features = conform.Columns{Sparse: problem.FullWeights, Intercept: true}
-	if _, err := convex.New(model, convex.Config{Hyper: hyper.Integrate}); err == nil || !strings.Contains(err.Error(), "hyper=mode") {
+	if _, err := convex.New(model, convex.Config{Hyper: param.Integrate}); err == nil || !strings.Contains(err.Error(), "hyper=mode") {
 		t.Errorf("many weights: %v", err)
 	}
 }

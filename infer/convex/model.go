@@ -100,14 +100,14 @@ func (f *fit) add(c coordinate, value *float64, stated param.Parameter, unit flo
 func (f *fit) addGroup(k int, size float64) {
 	g := f.groups[k]
 	c := coordinate{prior: hyper.BetaPrime{A: 1, B: likelihood.PriorTail(f.model.Likelihood), Scale: size}, group: k, count: float64(g.Count), name: "prior_scale", log: 1}
-	if f.config.Hyper == hyper.MaximumLikelihood {
+	if f.config.Hyper == param.MaximumLikelihood {
 		c.prior = hyper.Flat{}
 	}
 	var stated param.Parameter
 	switch p := f.model.Prior.(type) {
 	case prior.Normal:
 		stated, c.name, c.log = p.Variance, "prior_variance."+g.Name, 2
-		if f.treatment == hyper.Heldout && stated.State != param.Held {
+		if f.treatment == param.Heldout && stated.State != param.Held {
 			unit := f.units.Scale * f.units.Scale
 			stated = param.Hold(f.config.Start.Report.Hyper.Of(c.name, unit*math.Exp(2*f.logPrior[k-f.first])))
 		}

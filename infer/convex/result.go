@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -22,11 +23,11 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	out := f.rows.Fitted()
 	out.Report.Status, out.Report.Iterations, out.Report.Warnings = credence.IterationLimit, done, f.warnings
 	out.Report.Hyperparameters, out.Report.HyperEvaluations = string(f.treatment), f.evaluations
-	if len(f.learned) == 0 && f.treatment != hyper.Heldout {
+	if len(f.learned) == 0 && f.treatment != param.Heldout {
 		out.Report.Hyperparameters = hyper.Held
 	}
 	for k, c := range f.learned {
-		if f.treatment != hyper.MaximumLikelihood {
+		if f.treatment != param.MaximumLikelihood {
 			unit := f.units.Scale
 			if c.group < 0 {
 				unit = f.units.Noise
@@ -86,7 +87,7 @@ func (f *fit) reportBound(report *credence.Report) {
 	case f.integrated != nil:
 		report.EvidenceBound, report.EvidenceBoundMode = &f.integrated.LogDensity, &f.integrated.Mode.At.State.(*place).bound
 	case math.IsNaN(bound):
-	case len(f.learned) > 0 && f.treatment != hyper.MaximumLikelihood:
+	case len(f.learned) > 0 && f.treatment != param.MaximumLikelihood:
 		report.EvidenceBoundMode = &bound
 	default:
 		report.EvidenceBound = &bound

@@ -7,7 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/candidates"
-	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -24,7 +24,7 @@ const (
 type Config struct {
 	// Hyper says what is done about noise, slab and inclusion where they are learned; empty means
 	// integrate up to problem.FullWeights weights and mode above.
-	Hyper hyper.Treatment `json:"hyper,omitempty"`
+	Hyper param.Treatment `json:"hyper,omitempty"`
 	// Covariance is Full or Diagonal; empty means Full while the smaller of rows and columns is at most
 	// 3,000, of classes of sparse columns 1,600, and Diagonal above.
 	Covariance Covariance `json:"covariance,omitempty"`
@@ -51,7 +51,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("ep: covariance=%s: use full or diagonal", c.Covariance)
 	}
 	switch c.Hyper {
-	case "", hyper.Integrate, hyper.Mode:
+	case "", param.Integrate, param.Mode:
 		return nil
 	}
 	return fmt.Errorf("ep: hyper=%s: use integrate or mode", c.Hyper)
@@ -81,7 +81,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if err := candidates.Check(model, "ep", Supports, cfg.Validate()); err != nil {
 		return nil, err
 	}
-	if d := model.Features.Weights(); cfg.Hyper == hyper.Integrate && d > problem.FullWeights {
+	if d := model.Features.Weights(); cfg.Hyper == param.Integrate && d > problem.FullWeights {
 		return nil, fmt.Errorf("ep: hyper=integrate is for up to %d weights, and the model has %d: use hyper=mode", problem.FullWeights, d)
 	}
 	return &Engine{model: model, prior: model.Prior.(prior.SpikeSlab), config: cfg.withDefaults()}, nil

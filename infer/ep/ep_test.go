@@ -8,7 +8,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -96,7 +95,7 @@ func TestReported(t *testing.T) {
 		p := f.Members[0].Model.Prior.(prior.SpikeSlab)
 		return []float64{p.Inclusion.Value, p.Slab.Value}
 	}
-	mode := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Hyper: hyper.Mode})
+	mode := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Hyper: param.Mode})
 	integrated := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{})
 	want := values(mode)
 	for k, got := range values(integrated) {
@@ -121,12 +120,12 @@ func TestEmptyColumns(t *testing.T) {
 		for i := range n {
 			s.X.Row(i)[7], s.X.Row(i)[19] = 0, 0
 		}
-		for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
+		for _, treatment := range []param.Treatment{param.Mode, param.Integrate} {
 			fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Hyper: treatment})
 			q, pi := fitted.Members[0].Posterior.(credence.Selector), fitted.Members[0].Model.Prior.(prior.SpikeSlab).Inclusion.Value
 			m, v := make([]float64, 21), make([]float64, 21)
 			q.Marginals(m, v)
-			if m[8] != 0 || !(v[8] > 0) || treatment == hyper.Mode && math.Abs(q.InclusionProbability(8)-pi) > 1e-6 {
+			if m[8] != 0 || !(v[8] > 0) || treatment == param.Mode && math.Abs(q.InclusionProbability(8)-pi) > 1e-6 {
 				t.Errorf("n = %d, %s: %g ± %g, inclusion %g of %g", n, treatment, m[8], math.Sqrt(v[8]), q.InclusionProbability(8), pi)
 			}
 			if fitted.Report.EvidenceEstimate == nil {
@@ -177,7 +176,7 @@ func TestLearned(t *testing.T) {
 		t.Skip("a comparison of numbers: the race detector learns nothing from it")
 	}
 	s := conform.NewSelection(120, 1000, 20, 0, 1, 0.1, false, 5)
-	for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
+	for _, treatment := range []param.Treatment{param.Mode, param.Integrate} {
 		fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Hyper: treatment})
 		q := fitted.Members[0].Posterior.(credence.Selector)
 		hit, wrong, missed := 0, 0, 0

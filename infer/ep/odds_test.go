@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/internal/conform"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -18,7 +17,7 @@ func TestShutOut(t *testing.T) {
 	const p, out = 6, 4
 	s := conform.NewSelection(40, p+out, 3, 0.2, 1, 0.5, false, 5)
 	family := likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}
-	for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
+	for _, treatment := range []param.Treatment{param.Mode, param.Integrate} {
 		var inclusions [2][p]float64
 		var shared [2]float64
 		for k, d := range []int{p, p + out} {

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -52,20 +53,20 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	}
 	treatment := e.config.Hyper
 	if treatment == "" {
-		treatment = hyper.Integrate
+		treatment = param.Integrate
 		if !f.full() {
-			treatment = hyper.Mode
+			treatment = param.Mode
 		}
 	}
 	var a *answer
 	switch {
-	case stuck || !settled && (f.steady || f.patient || f.Classes && treatment == hyper.Mode):
-		treatment = hyper.Mode
+	case stuck || !settled && (f.steady || f.patient || f.Classes && treatment == param.Mode):
+		treatment = param.Mode
 		var at *point
 		if at, err = f.point(from, false, true); err == nil {
 			a = answerOf(at.Point, math.NaN()) // the evidence is that of a fixed point
 		}
-	case treatment == hyper.Integrate:
+	case treatment == param.Integrate:
 		a, err = f.integrate(ctx, from)
 	default:
 		a, err = f.atMode(ctx, from)
@@ -87,7 +88,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	case stuck:
 		out.Report.Status, out.Report.Stuck, out.Inclusions = credence.IterationLimit, true, nil
 		candidates.Warn(out, "the sites still moved after %d sweeps, damped, because several sets of features, or columns that are nearly copies, explain the target, and no inclusion is told: --engine gibbs goes from one set to another", iterations)
-	case !settled && treatment == hyper.Mode:
+	case !settled && treatment == param.Mode:
 		out.Report.Status = credence.IterationLimit
 		candidates.Warn(out, "noise, slab and inclusion still moved after %d sweeps: inclusion probabilities are rough; state more sweeps, such as ep(iterations=%d), or compare with --engine gibbs", iterations, 4*e.config.MaxIterations)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -28,11 +28,11 @@ func TestResume(t *testing.T) {
 		config                  Config
 		sweeps                  int // 0: not looked at
 	}{
-		"columns":       {20, 30, 4, 0.3, false, 0, []credence.Block{{First: 4, Count: 3}}, Config{Hyper: hyper.Integrate}, 0},
-		"diagonal":      {30, 20, 4, 0.3, false, 2, nil, Config{Hyper: hyper.Mode, Covariance: Diagonal}, 0},
-		"diagonal, sum": {30, 20, 4, 0.3, false, 0, nil, Config{Hyper: hyper.Integrate, Covariance: Diagonal}, 0},
-		"calmest":       {40, 20, 4, 0.3, true, 0, nil, Config{Hyper: hyper.Mode, MaxIterations: 125, Tolerance: 1e-15}, 125},
-		"ran away":      {60, 10000, 10, 0, false, 0, nil, Config{Hyper: hyper.Mode, MaxIterations: 25}, 47},
+		"columns":       {20, 30, 4, 0.3, false, 0, []credence.Block{{First: 4, Count: 3}}, Config{Hyper: param.Integrate}, 0},
+		"diagonal":      {30, 20, 4, 0.3, false, 2, nil, Config{Hyper: param.Mode, Covariance: Diagonal}, 0},
+		"diagonal, sum": {30, 20, 4, 0.3, false, 0, nil, Config{Hyper: param.Integrate, Covariance: Diagonal}, 0},
+		"calmest":       {40, 20, 4, 0.3, true, 0, nil, Config{Hyper: param.Mode, MaxIterations: 125, Tolerance: 1e-15}, 125},
+		"ran away":      {60, 10000, 10, 0, false, 0, nil, Config{Hyper: param.Mode, MaxIterations: 25}, 47},
 	} {
 		s := conform.NewSelection(c.rows, c.columns, c.relevant, c.correlation, 1, 0.1, false, 6)
 		s.Features = conform.Columns{Dense: c.columns, Intercept: true, Kept: c.kept, Together: c.together}

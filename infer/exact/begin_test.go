@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -39,7 +38,7 @@ func TestGuessIsLeft(t *testing.T) {
 }
 
 // ml is type-II maximum likelihood.
-var ml = Config{Hyper: hyper.MaximumLikelihood}
+var ml = Config{Hyper: param.MaximumLikelihood}
 
 // Where columns are not scaled, the prior variance that is learned is as good as any held one.
 func TestColumnsOfAnySize(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -86,7 +86,7 @@ func standardised(rng *rand.Rand, n, extra, d int, rho float64) linop.Dense {
 const extraRows = 4
 
 // simulated fits sets whose weights are drawn by a function, and scores weights, f and y of new rows.
-func simulated(t testing.TB, sets, n int, features plain, p prior.Normal, rho float64, treatment hyper.Treatment, draw func(rng *rand.Rand, w []float64)) (weights, latent, outcome score, all [][2]score) {
+func simulated(t testing.TB, sets, n int, features plain, p prior.Normal, rho float64, treatment param.Treatment, draw func(rng *rand.Rand, w []float64)) (weights, latent, outcome score, all [][2]score) {
 	t.Helper()
 	d := features.dense
 	all = make([][2]score, d)
@@ -178,14 +178,14 @@ func TestSimulatedCalibration(t *testing.T) {
 		n, d int
 		rho  float64
 	}{{12, 6, 0.5}, {20, 4, 0.5}, {60, 4, 0.8}, {200, 10, 0.8}, {10, 20, 0.5}} {
-		for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode, hyper.MaximumLikelihood} {
-			if !study.Calibration() && treatment != hyper.Integrate {
+		for _, treatment := range []param.Treatment{param.Integrate, param.Mode, param.MaximumLikelihood} {
+			if !study.Calibration() && treatment != param.Integrate {
 				continue
 			}
 			w, f, y, _ := simulated(t, sets, c.n, linear(c.d), prior.Normal{}, c.rho, treatment, drawBlock)
 			what := fmt.Sprintf("n = %d, d = %d, %s", c.n, c.d, treatment)
 			t.Logf("%s: weights %.3f %.3f, f %.3f %.3f, y %.3f %.3f (z SD, coverage)", what, w.sd(), w.coverage(), f.sd(), f.coverage(), y.sd(), y.coverage())
-			if treatment != hyper.Integrate {
+			if treatment != param.Integrate {
 				continue
 			}
 			for set := range sets {
@@ -211,7 +211,7 @@ func TestTenBlocks(t *testing.T) {
 	for _, n := range features.sizes {
 		features.dense += n
 	}
-	for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode, hyper.MaximumLikelihood} {
+	for _, treatment := range []param.Treatment{param.Integrate, param.Mode, param.MaximumLikelihood} {
 		w, f, y, each := simulated(t, 400, 80, features, prior.Normal{}, 0.3, treatment, func(rng *rand.Rand, w []float64) {
 			next := 0
 			for b, size := range features.sizes {
@@ -230,7 +230,7 @@ func TestTenBlocks(t *testing.T) {
 			}
 		}
 		t.Logf("%s: RMSE %.4f, of f %.4f, zero %.3f, non-zero %.3f, beyond 3 SD %.4f; all %.3f, f %.3f, y %.3f", treatment, w.rmse(), f.rmse(), kinds[0].coverage(), kinds[1].coverage(), kinds[1].far/kinds[1].count, w.coverage(), f.coverage(), y.coverage())
-		if treatment == hyper.Integrate && (kinds[0].coverage() < 0.87 || kinds[1].coverage() < 0.87 || kinds[1].far/kinds[1].count > 0.01) {
+		if treatment == param.Integrate && (kinds[0].coverage() < 0.87 || kinds[1].coverage() < 0.87 || kinds[1].far/kinds[1].count > 0.01) {
 			t.Errorf("coverage %.3f and %.3f", kinds[0].coverage(), kinds[1].coverage())
 		}
 	}
@@ -246,8 +246,8 @@ func (s *score) merge(o score) {
 // TestARD: fifty weights with a variance each, forty of them zero.
 func TestARD(t *testing.T) {
 	study.OnlyCalibration(t)
-	rmse := map[hyper.Treatment]float64{}
-	for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode, hyper.MaximumLikelihood} {
+	rmse := map[param.Treatment]float64{}
+	for _, treatment := range []param.Treatment{param.Integrate, param.Mode, param.MaximumLikelihood} {
 		w, f, y, each := simulated(t, 60, 150, linear(50), prior.Normal{ARD: true}, 0.3, treatment, func(rng *rand.Rand, w []float64) {
 			for j := range w {
 				if w[j] = 0; j%5 == 0 {
@@ -263,11 +263,11 @@ func TestARD(t *testing.T) {
 		}
 		rmse[treatment] = w.rmse()
 		t.Logf("%s: RMSE %.4f, of f %.4f, all %.3f, zero %.3f, non-zero %.3f, beyond 3 SD %.4f; f %.3f, y %.3f", treatment, w.rmse(), f.rmse(), w.coverage(), kinds[0].coverage(), kinds[1].coverage(), kinds[1].far/kinds[1].count, f.coverage(), y.coverage())
-		if treatment == hyper.Integrate && (w.coverage() < 0.87 || kinds[1].coverage() < 0.75 || kinds[1].far/kinds[1].count > 0.08) {
+		if treatment == param.Integrate && (w.coverage() < 0.87 || kinds[1].coverage() < 0.75 || kinds[1].far/kinds[1].count > 0.08) {
 			t.Errorf("coverage %.3f, of non-zero weights %.3f, %.3f beyond 3 SD", w.coverage(), kinds[1].coverage(), kinds[1].far/kinds[1].count)
 		}
 	}
-	if rmse[hyper.Integrate] > rmse[hyper.MaximumLikelihood] {
+	if rmse[param.Integrate] > rmse[param.MaximumLikelihood] {
 		t.Errorf("RMSE %v", rmse)
 	}
 }
@@ -285,7 +285,7 @@ func TestSmallRealSets(t *testing.T) {
 				order := rand.New(rand.NewPCG(uint64(split), 12)).Perm(len(rows))
 				train, rest := splitUCI(rows, order[n:])
 				gain := 0.0
-				for treatment, sign := range map[hyper.Treatment]float64{hyper.Integrate: 1, hyper.MaximumLikelihood: -1} {
+				for treatment, sign := range map[param.Treatment]float64{param.Integrate: 1, param.MaximumLikelihood: -1} {
 					features := linear(train.x.Cols)
 					f := fitted(t, model(features, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: treatment}, train)
 					gain -= sign * nlpd(f, features, rest)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -38,9 +38,9 @@ type Config struct {
 	// learned; 0 means 10,000. Variances are always learned on all rows.
 	PolishRows int `json:"polish_rows,omitempty"`
 	// Hyper says what is done about noise and prior variances that are not stated; "" means
-	// hyper.Integrate up to problem.FullWeights weights, of which those of the levels of a category of many do not
-	// count (problem.Rest), and hyper.Mode above.
-	Hyper hyper.Treatment `json:"hyper,omitempty"`
+	// param.Integrate up to problem.FullWeights weights, of which those of the levels of a category of many do not
+	// count (problem.Rest), and param.Mode above.
+	Hyper param.Treatment `json:"hyper,omitempty"`
 	Seed  uint64          `json:"seed,omitempty"`
 	// Threads is the number of threads, below 1 every processor. Results do not depend on it.
 	Threads  int                     `json:"-"`
@@ -139,11 +139,11 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	_, learned := problem.LearnedHypers(model.Features)
 	e.tuned = len(learned) > 0 && !e.apart
 	if e.rest, e.levels = problem.Rest(model.Features, e.prior); e.config.Hyper == "" {
-		e.config.Hyper = hyper.Integrate
+		e.config.Hyper = param.Integrate
 		if e.rest > problem.FullWeights {
-			e.config.Hyper = hyper.Mode
+			e.config.Hyper = param.Mode
 		}
-	} else if e.config.Hyper == hyper.Integrate && e.rest > problem.FullWeights {
+	} else if e.config.Hyper == param.Integrate && e.rest > problem.FullWeights {
 		return nil, fmt.Errorf("exact: hyper=integrate is for up to %d weights beside the levels of the largest category, and the model has %d: use hyper=mode, which has the same priors", problem.FullWeights, e.rest)
 	}
 	e.intercept = len(e.groups) > 0 && e.groups[0].Intercept
@@ -154,7 +154,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 }
 
 // priors says whether noise and prior variances have priors.
-func (e *Engine) priors() bool { return e.config.Hyper != hyper.MaximumLikelihood }
+func (e *Engine) priors() bool { return e.config.Hyper != param.MaximumLikelihood }
 
 // random says whether starts differ by their draw, so that an average over several means something.
 func (e *Engine) random() bool {

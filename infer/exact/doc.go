@@ -19,7 +19,7 @@
 //
 // The climb begins where each block explains a quarter of the target's variance, and again far above the scale of the
 // prior; it ends by Newton's method. Config.Hyper says what follows: sums over the axes of the
-// curvature (hyper.Integrate), the mode alone (hyper.Mode), or no priors at all (hyper.MaximumLikelihood).
+// curvature (param.Integrate), the mode alone (param.Mode), or no priors at all (param.MaximumLikelihood).
 // Lengthscales move the features, so that moments of weights under different ones cannot be added up: below
 // 400 rows the members of the fit are the mode and draws from the normal approximation of the
 // lengthscales' posterior, 16 of all draws of features together; from there on, and where lengthscales have no prior,

@@ -12,7 +12,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -218,7 +217,7 @@ func TestDrawsAreMembers(t *testing.T) {
 	data := randomTable(56, 200, 3, 0)
 	random := model(fourierSet(t, 3, 10, feature.RBF), prior.Normal{}, likelihood.Gaussian{})
 	for draws, want := range map[int]int{0: 2, 1: 1, 3: 3} {
-		f := fitted(t, random, Config{Draws: draws, Starts: 2, MaxIterations: 20, Hyper: hyper.MaximumLikelihood}, data)
+		f := fitted(t, random, Config{Draws: draws, Starts: 2, MaxIterations: 20, Hyper: param.MaximumLikelihood}, data)
 		if len(f.Members) != want {
 			t.Errorf("draws %d gave %d members, not %d", draws, len(f.Members), want)
 		}
@@ -227,7 +226,7 @@ func TestDrawsAreMembers(t *testing.T) {
 		}
 	}
 	fixed := model(newBent(3, 0), prior.Normal{}, likelihood.Gaussian{})
-	if f := fitted(t, fixed, Config{MaxIterations: 20, Hyper: hyper.Mode}, data); len(f.Members) != 1 {
+	if f := fitted(t, fixed, Config{MaxIterations: 20, Hyper: param.Mode}, data); len(f.Members) != 1 {
 		t.Errorf("features that are not random gave %d members", len(f.Members))
 	}
 	if _, err := New(fixed, Config{Draws: 2}); err == nil || !strings.Contains(err.Error(), "leave draws out") {

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/param"
 )
 
 // settled is what a fit knows of the weights where a climb ended, hyper-parameters included as the
@@ -63,7 +64,7 @@ func (e *Engine) settle(ctx context.Context, f form, t ascent, end *outcome) err
 		return err
 	}
 	all, rules := &hyper.Integrated{}, m.rules()
-	if all.Mode, err = rules.Mode(ctx, hyper.Each(m.evaluate), from); err == nil && e.config.Hyper == hyper.Integrate {
+	if all.Mode, err = rules.Mode(ctx, hyper.Each(m.evaluate), from); err == nil && e.config.Hyper == param.Integrate {
 		if reason := f.tooLarge(len(m.places)); reason != "" {
 			all.Why = "hyper-parameters stand at their mode, not integrated: " + reason
 		} else {
@@ -296,7 +297,7 @@ func (m *density) finish(all *hyper.Integrated) error {
 		s.evidence = all.LogDensity
 	}
 	if all.Why != "" {
-		s.warnings, s.treatment = append(s.warnings, all.Why), string(hyper.Mode)
+		s.warnings, s.treatment = append(s.warnings, all.Why), string(param.Mode)
 	}
 	if all.Fourth == nil {
 		if err := m.returnTo(all.Mode.At); err != nil {

@@ -219,7 +219,7 @@ func TestModeIsOne(t *testing.T) {
 	data := randomTable(93, 40, 6, 0)
 	m := model(plain{intercept: true, dense: 6, sizes: []int{2, 4}}, prior.Normal{}, likelihood.Gaussian{})
 	whole := fitted(t, m, Config{}, data)
-	mode := fitted(t, m, Config{Hyper: hyper.Mode}, data)
+	mode := fitted(t, m, Config{Hyper: param.Mode}, data)
 	near(t, "evidence at the mode", *mode.Report.EvidenceMode, *whole.Report.EvidenceMode, 1e-12)
 	if mode.Report.Evidence != nil || mode.Report.Hyperparameters != "mode" || whole.Report.Hyperparameters != "integrate" {
 		t.Errorf("%+v", mode.Report)
@@ -248,10 +248,10 @@ func TestTreatmentsAreTold(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	wide := plain{dense: problem.FullWeights + 1, sizes: []int{problem.FullWeights + 1}}
-	if _, err := New(model(wide, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: hyper.Integrate}); err == nil {
+	if _, err := New(model(wide, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: param.Integrate}); err == nil {
 		t.Error("too many weights were taken")
 	}
-	if e, err := New(model(wide, prior.Normal{}, likelihood.Gaussian{}), Config{}); err != nil || e.config.Hyper != hyper.Mode {
+	if e, err := New(model(wide, prior.Normal{}, likelihood.Gaussian{}), Config{}); err != nil || e.config.Hyper != param.Mode {
 		t.Error(err)
 	}
 	if _, err := New(model(linear(3), held, likelihood.Gaussian{}), Config{Hyper: "grid"}); err == nil {
@@ -278,7 +278,7 @@ func TestManyHyperparameters(t *testing.T) {
 		t.Errorf("%s with %d evaluations and %d deviations", r.Hyperparameters, r.HyperEvaluations, len(r.HyperSD))
 	}
 	mean, variance := marginals(f)
-	atMode, least := marginals(fitted(t, m, Config{Hyper: hyper.Mode}, wide))
+	atMode, least := marginals(fitted(t, m, Config{Hyper: param.Mode}, wide))
 	widest := 0.0
 	for j := range mean {
 		near(t, "mean", (mean[j]-atMode[j])/math.Sqrt(variance[j]), 0, 1e-9)

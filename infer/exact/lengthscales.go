@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/param"
 )
 
 // Features move with their lengthscales, so that moments of weights under different ones cannot be
@@ -30,7 +31,7 @@ type laplace struct {
 
 // lengthscales finds the approximation where a climb ended; nil where there are none to integrate.
 func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*laplace, error) {
-	if !e.tuned || e.config.Hyper != hyper.Integrate || f.base().rows.Count() >= averagedRows {
+	if !e.tuned || e.config.Hyper != param.Integrate || f.base().rows.Count() >= averagedRows {
 		return nil, nil
 	}
 	o, err := e.objective(ctx, f, ascent{features: end.features, before: end, tune: true, loaded: true})

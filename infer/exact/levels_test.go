@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -30,7 +31,7 @@ func TestLevelsFitAsWeights(t *testing.T) {
 	}
 	ctx, features := context.Background(), manyLevels(false)
 	data := levelTable(31, 500, 2, features).withRoles(32, true, true)
-	for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.MaximumLikelihood} {
+	for _, treatment := range []param.Treatment{param.Integrate, param.MaximumLikelihood} {
 		e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: treatment}))(t)
 		if e.rest != 95 {
 			t.Fatalf("%d weights beside levels", e.rest)
@@ -55,7 +56,7 @@ func TestLevelsAndIntercept(t *testing.T) {
 	data := levelTable(39, 700, 2, features)
 	var evidence []float64
 	for _, levels := range []bool{true, false} {
-		e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: hyper.MaximumLikelihood}))(t)
+		e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: param.MaximumLikelihood}))(t)
 		if e.levels = levels; !levels {
 			e.rest = features.Weights()
 		}
@@ -126,7 +127,7 @@ func TestRest(t *testing.T) {
 		}
 	}
 	wide := plain{dense: 2001, sizes: []int{2001}}.byLevels(run(5000))
-	if _, err := New(model(wide, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: hyper.Integrate}); err == nil || !strings.Contains(err.Error(), "has 2001") {
+	if _, err := New(model(wide, prior.Normal{}, likelihood.Gaussian{}), Config{Hyper: param.Integrate}); err == nil || !strings.Contains(err.Error(), "has 2001") {
 		t.Errorf("%v", err)
 	}
 	data := levelTable(37, 40, 2, many)

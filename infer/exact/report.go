@@ -7,8 +7,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // setEvidence gives the evidence that the treatment has.
@@ -16,9 +16,9 @@ func (r *fit) setEvidence(report *credence.Report) {
 	first := r.best[0]
 	evidence, penalised, integrated := first.evidence, first.penalised, first.settled.evidence
 	switch first.settled.treatment {
-	case string(hyper.Integrate):
+	case string(param.Integrate):
 		report.Evidence, report.EvidenceMode = &integrated, &evidence
-	case string(hyper.Mode):
+	case string(param.Mode):
 		report.EvidenceMode = &evidence
 	default:
 		report.Evidence, report.EvidencePenalised = &evidence, &penalised
@@ -87,7 +87,7 @@ func (r *fit) warn() []string {
 	if r.prior.ARD && r.priors() && r.total < relevantRows {
 		list = append(list, fmt.Sprintf("normal(ard=true) on %d rows: a variance for every weight is for more than %d, and --prior normal mostly predicts better below", r.total, relevantRows))
 	}
-	if r.tuned && r.config.Hyper == hyper.Integrate && r.total < averagedRows {
+	if r.tuned && r.config.Hyper == param.Integrate && r.total < averagedRows {
 		for _, h := range r.model.Features.(credence.Tunable).Hyper() {
 			if !h.Held && h.PriorSD == 0 {
 				list = append(list, fmt.Sprintf("%s has no prior and stands at its maximum, as if it were known: leave lengthscale_prior=none out to have it averaged over", h.Name))

@@ -15,10 +15,10 @@ import (
 	"github.com/credence-ml/credence/infer/penalised"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -135,7 +135,7 @@ func TestDesigns(t *testing.T) {
 func designEngines(t *testing.T, columns int, classes bool, data credence.Data) (engines []credence.Engine) {
 	t.Helper()
 	model := credence.Model{Features: conform.Columns{Dense: columns, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
-	config := ep.Config{Hyper: hyper.Mode}
+	config := ep.Config{Hyper: param.Mode}
 	if classes {
 		model.Likelihood, config = likelihood.Bernoulli{}, ep.Config{}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/credence-ml/credence/infer/gibbs"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -44,7 +44,7 @@ func TestSimulation(t *testing.T) {
 				e, err := ep.New(model, ep.Config{})
 				_, score := s.Fit(t, e, err)
 				integrated = append(integrated, score)
-				e, err = ep.New(model, ep.Config{Hyper: hyper.Mode})
+				e, err = ep.New(model, ep.Config{Hyper: param.Mode})
 				first, score := s.Fit(t, e, err)
 				mode = append(mode, score)
 				g, err := gibbs.New(model, gibbs.Config{Start: inclusions(first)})

@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -272,7 +273,7 @@ func (f *fit) fitted(a *answer) *credence.Fitted {
 		values = append(values, credence.Value{Name: v.Name, Value: v.Value})
 	}
 	out := f.Setting.Fitted(f.Table, f.model, p, q, math.Exp(2*f.logNoise), f.logKept, values...)
-	out.Report.Iterations, out.Report.Hyperparameters = a.mode.iterations, string(hyper.Mode)
+	out.Report.Iterations, out.Report.Hyperparameters = a.mode.iterations, string(param.Mode)
 	if !f.learns() {
 		out.Report.Hyperparameters = hyper.Held
 	}

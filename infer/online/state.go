@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // learner is what every learner here has, with options of type C.
@@ -52,8 +52,8 @@ func (l *learner[C]) State() ([]byte, []safetensors.Tensor, error) {
 	}, nil
 }
 
-// restore returns the learner of a state, whose tensors have names with the prefix.
-func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safetensors.Reader, prefix string, begin func(C) L) (learned L, err error) {
+// restore returns the learner of a state.
+func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safetensors.Reader, begin func(C) L) (learned L, err error) {
 	var state scalars
 	var config C
 	if err = json.Unmarshal(document, &state); err == nil {
@@ -64,7 +64,7 @@ func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safet
 		l := learned.base()
 		l.bias, l.selected = state.Bias, state.Selected
 		wrong := -1 // slot whose numbers are none
-		err = safetensors.ReadRows(r, prefix+pairsName, state.Slots, 2, func(slot int, row []float64) {
+		err = safetensors.ReadRows(r, pairsName, state.Slots, 2, func(slot int, row []float64) {
 			l.state.reserve(slot + 1)
 			*l.state.at(int32(slot)) = pair(row)
 			if !special.Finite(row[0]) || !special.Finite(row[1]) || row[1] <= 0 && row[1] != l.state.start[1] {
@@ -82,17 +82,17 @@ func restore[C any, L interface{ base() *learner[C] }](document []byte, r *safet
 	return learned, nil
 }
 
-// RestoreFTRL returns the learner of a state, whose tensors have names with the prefix.
-func RestoreFTRL(document []byte, r *safetensors.Reader, prefix string) (*FTRL, error) {
-	return restore(document, r, prefix, NewFTRL)
+// RestoreFTRL returns the learner of a state.
+func RestoreFTRL(document []byte, r *safetensors.Reader) (*FTRL, error) {
+	return restore(document, r, NewFTRL)
 }
 
-// RestoreAdPredictor returns the learner of a state, whose tensors have names with the prefix.
-func RestoreAdPredictor(document []byte, r *safetensors.Reader, prefix string) (*AdPredictor, error) {
-	return restore(document, r, prefix, NewAdPredictor)
+// RestoreAdPredictor returns the learner of a state.
+func RestoreAdPredictor(document []byte, r *safetensors.Reader) (*AdPredictor, error) {
+	return restore(document, r, NewAdPredictor)
 }
 
-// RestoreSGD returns the learner of a state, whose tensors have names with the prefix.
-func RestoreSGD(document []byte, r *safetensors.Reader, prefix string) (*SGD, error) {
-	return restore(document, r, prefix, NewSGD)
+// RestoreSGD returns the learner of a state.
+func RestoreSGD(document []byte, r *safetensors.Reader) (*SGD, error) {
+	return restore(document, r, NewSGD)
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // Trial learns the same rows under several settings at once, and lets those go under which rows are scored
@@ -220,14 +220,14 @@ func (t *Trial) State() ([]byte, []safetensors.Tensor, error) {
 
 // RestoreTrial returns the trial of a state, whose learners restore gives, or a single learner that was
 // none of a trial.
-func RestoreTrial[L credence.Continuer](document []byte, r *safetensors.Reader, restore func(document []byte, r *safetensors.Reader, prefix string) (L, error)) (credence.Online, error) {
+func RestoreTrial[L credence.Continuer](document []byte, r *safetensors.Reader, restore func(document []byte, r *safetensors.Reader) (L, error)) (credence.Online, error) {
 	var state trialState
 	if err := json.Unmarshal(document, &state); err != nil {
 		return nil, fmt.Errorf("online: state: %w", err)
 	}
 	s := state.Trial
 	if s == nil {
-		l, err := restore(document, r, "")
+		l, err := restore(document, r)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +238,7 @@ func RestoreTrial[L credence.Continuer](document []byte, r *safetensors.Reader, 
 	}
 	var learners []credence.Continuer
 	for k, document := range s.Learners {
-		l, err := restore(document, r, trialPrefix(k))
+		l, err := restore(document, r.Under(trialPrefix(k)))
 		if err != nil {
 			return nil, err
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // trialRows are rows of three features of a few, whose weights are large or small.

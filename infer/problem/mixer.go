@@ -3,23 +3,29 @@ package problem
 import (
 	"slices"
 
-	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/special"
 )
+
+// Mixed is a matrix of weights by weights of which a [Mixer] turns the levels of a term, levels runs of k weights from
+// first on: Mix turns h into XᵀhX, and Moments adds to sum what the terms have of the inverse and of weights u.
+type Mixed interface {
+	Mix(h []float64, first, levels, k int, x []float64)
+	Moments(sum, inverse, u []float64, first, levels, k int)
+}
 
 // Mixer has columns that vary together by level. The k weights of a level are Tu, u ~ N(0, I), with T = SL: standard
 // deviations S, and L the root of the correlations. Since T = XS for X = SLS⁻¹, an engine computes with XᵀΦᵀWΦX in the
 // place of ΦᵀWΦ and with S as ever, and its weights are those of ΦX. The methods of a nil Mixer change nothing.
 type Mixer struct {
 	terms   []Together
-	pattern *arrow.Pattern
+	pattern Mixed
 	s       []float64   // prior deviations of all weights
 	roots   [][]float64 // L of every term
 	odds    [][]float64
 }
 
 // NewMixer returns that of terms in a pattern, nil without terms.
-func NewMixer(terms []Together, pattern *arrow.Pattern) *Mixer {
+func NewMixer(terms []Together, pattern Mixed) *Mixer {
 	if len(terms) == 0 {
 		return nil
 	}

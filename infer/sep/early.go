@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // How many rows are kept to be learned again: of a stream a few thousand, of data in memory all

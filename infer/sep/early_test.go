@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // Rows that are learned again until nothing moves are learned by expectation propagation with a

@@ -9,10 +9,10 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/kernel"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // Against a long Gibbs run, which is the truth up to sampling error, and against

@@ -2,7 +2,7 @@ package sep
 
 import (
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // NewOnline returns a learner that has seen nothing.

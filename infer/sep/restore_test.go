@@ -14,8 +14,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/safetensors"
 	"github.com/credence-ml/credence/internal/study"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // machine is what is learned with.

@@ -15,9 +15,9 @@ import (
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -98,13 +98,13 @@ func TestEliminatedLevels(t *testing.T) {
 		intercept bool
 		tolerance float64 // in standard deviations, and nats
 	}{
-		{"classes", likelihood.Bernoulli{}, false, 7, Config{Hyper: hyper.Mode}, false, 1e-6},
-		{"nested counts", likelihood.Poisson{}, true, 70, Config{Hyper: hyper.Mode}, false, 1e-6},
-		{"nested counts, integrated", likelihood.Poisson{}, true, 70, Config{Hyper: hyper.Integrate}, false, 2e-3},
-		{"heavy tails", likelihood.StudentT{}, false, 5, Config{Hyper: hyper.Integrate}, false, 5e-3},
-		{"numbers", likelihood.Gaussian{}, false, 5, Config{Hyper: hyper.Integrate}, false, 2e-3},
-		{"Laplace", likelihood.Bernoulli{}, false, 5, Config{Approximation: Laplace, Hyper: hyper.Integrate}, false, 1e-4},
-		{"an intercept", likelihood.Bernoulli{}, true, 70, Config{Hyper: hyper.Mode}, true, 1e-2},
+		{"classes", likelihood.Bernoulli{}, false, 7, Config{Hyper: param.Mode}, false, 1e-6},
+		{"nested counts", likelihood.Poisson{}, true, 70, Config{Hyper: param.Mode}, false, 1e-6},
+		{"nested counts, integrated", likelihood.Poisson{}, true, 70, Config{Hyper: param.Integrate}, false, 2e-3},
+		{"heavy tails", likelihood.StudentT{}, false, 5, Config{Hyper: param.Integrate}, false, 5e-3},
+		{"numbers", likelihood.Gaussian{}, false, 5, Config{Hyper: param.Integrate}, false, 2e-3},
+		{"Laplace", likelihood.Bernoulli{}, false, 5, Config{Approximation: Laplace, Hyper: param.Integrate}, false, 1e-4},
+		{"an intercept", likelihood.Bernoulli{}, true, 70, Config{Hyper: param.Mode}, true, 1e-2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			features, data := byLevels(c.family, c.intercept, c.nested, 80, 4, 1, c.h, one)
@@ -181,7 +181,7 @@ func TestHeldCorrelation(t *testing.T) {
 			copy(row, data.X.Row(i))
 			row[2+2*(i/12)], row[3+2*(i/12)] = a+rho*b*z, b*math.Sqrt(1-rho*rho)*z
 		}
-		cfg := Config{Covariance: Full, Approximation: c.of, Hyper: hyper.Mode, Tolerance: 1e-9, Diagnostics: 300, Seed: 4}
+		cfg := Config{Covariance: Full, Approximation: c.of, Hyper: param.Mode, Tolerance: 1e-9, Diagnostics: 300, Seed: 4}
 		got := fitted(t, credence.Model{Features: features, Likelihood: c.family, Prior: prior.Normal{}}, cfg, conform.Memory{All: data})
 		want := arrowed(t, credence.Model{Features: free, Likelihood: c.family, Prior: prior.Normal{}}, cfg, conform.Memory{All: &turned})
 		for what, pair := range map[string][2]*float64{"bound": {got.Report.ELBOMode, want.Report.ELBOMode}, "evidence": {got.Report.EvidenceEstimate, want.Report.EvidenceEstimate}, "Pareto k": {got.Report.ParetoK, want.Report.ParetoK}} {
@@ -221,7 +221,7 @@ func TestCorrelationSlopes(t *testing.T) {
 		of     Approximation
 	}{{likelihood.Bernoulli{}, Variational}, {likelihood.Poisson{}, Laplace}, {likelihood.NegativeBinomial{}, Variational}} {
 		features, data := varying(c.family, credence.Covariance{})
-		g := integratedBy(t, credence.Model{Features: features, Likelihood: c.family, Prior: prior.Normal{}}, Config{Covariance: Full, Hyper: hyper.Integrate, Approximation: c.of}, conform.Memory{All: data})
+		g := integratedBy(t, credence.Model{Features: features, Likelihood: c.family, Prior: prior.Normal{}}, Config{Covariance: Full, Hyper: param.Integrate, Approximation: c.of}, conform.Memory{All: data})
 		if left := g.top.Axes.Whitened(g.mode.Gradient); left > 1e-4 {
 			t.Errorf("%T: the slope at the mode is %v", c.family, left)
 		}
@@ -251,8 +251,8 @@ func TestCorrelationSlopes(t *testing.T) {
 func TestResumeEliminated(t *testing.T) {
 	features, data := varying(likelihood.Poisson{}, credence.Covariance{})
 	model := credence.Model{Features: features, Likelihood: likelihood.Poisson{}, Prior: prior.Normal{}}
-	whole := fitted(t, model, Config{Covariance: Full, Hyper: hyper.Integrate, Threads: 7}, conform.Memory{All: data})
-	cfg := Config{Covariance: Full, Hyper: hyper.Integrate, Threads: 1, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
+	whole := fitted(t, model, Config{Covariance: Full, Hyper: param.Integrate, Threads: 7}, conform.Memory{All: data})
+	cfg := Config{Covariance: Full, Hyper: param.Integrate, Threads: 1, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
 	for interrupted := 0; ; interrupted++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0

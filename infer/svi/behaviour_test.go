@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/newton"
-	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/conform/hermite"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/diagnose"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -146,7 +145,7 @@ func TestWarmLevels(t *testing.T) {
 	lik := likelihood.Poisson{}
 	data := draw(t, lik, 2*problem.StartRows+500, 4, 8)
 	model := credence.Model{Features: plain{p: 4, intercept: true}, Likelihood: lik, Prior: normal}
-	e := must.Value(New(model, Config{Covariance: Full, Tolerance: 1e-8, Hyper: hyper.MaximumLikelihood}))(t)
+	e := must.Value(New(model, Config{Covariance: Full, Tolerance: 1e-8, Hyper: param.MaximumLikelihood}))(t)
 	r := newFit(t, model, e.config, data)
 	if levels := r.levels(); len(levels) != 2 {
 		t.Fatalf("levels are %v", levels)

@@ -12,7 +12,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
@@ -93,7 +92,7 @@ func standardise(x linop.Dense) {
 }
 
 // try fits, and returns nil where the data allow no fit.
-func try(t *testing.T, lik credence.Likelihood, treatment hyper.Treatment, data *memory) *credence.Fitted {
+func try(t *testing.T, lik credence.Likelihood, treatment param.Treatment, data *memory) *credence.Fitted {
 	t.Helper()
 	return tryAs(t, lik, Config{Covariance: Full, Hyper: treatment}, data)
 }

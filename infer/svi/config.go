@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/mixture"
-	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/infer/svi/internal/mixture"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
+	"github.com/credence-ml/credence/param"
 )
 
 // Covariance is the form of every component's covariance.
@@ -45,15 +46,15 @@ const (
 )
 
 // Optimiser names a rule for stochastic steps.
-type Optimiser = mixture.Rule
+type Optimiser string
 
 // The optimisers.
 const (
-	Adam     = mixture.Adam
-	AdaGrad  = mixture.AdaGrad
-	AdaDelta = mixture.AdaDelta
-	Momentum = mixture.Momentum
-	SGD      = mixture.SGD
+	Adam     = Optimiser(mixture.Adam)
+	AdaGrad  = Optimiser(mixture.AdaGrad)
+	AdaDelta = Optimiser(mixture.AdaDelta)
+	Momentum = Optimiser(mixture.Momentum)
+	SGD      = Optimiser(mixture.SGD)
 )
 
 // Config says how to fit. It is plain data; the zero value is the default: one
@@ -103,7 +104,7 @@ type Config struct {
 	// over those that these do not tell apart, which is for one component of independent weights on all rows. Empty
 	// means integrate with a full covariance of up to problem.FullWeights weights, heldout where [HeldOut] says so, and
 	// else mode: independent weights, minibatches and draws cannot integrate.
-	Hyper hyper.Treatment `json:"hyper,omitempty"`
+	Hyper param.Treatment `json:"hyper,omitempty"`
 
 	// Start is a fit of a model with the same weights to other rows under Heldout, whose prior variances, shares of the
 	// weights' variances and weights of members are kept.
@@ -129,6 +130,9 @@ type Config struct {
 	Threads  int                     `json:"-"`
 	Progress func(credence.Progress) `json:"-"` // called between iterations, on the caller's goroutine
 }
+
+// Depth is the number of earlier steps of which a fit of d weights with full covariance keeps two d×d matrices each.
+func Depth(d int) int { return newton.Depth(d) }
 
 // stochastic says whether minibatches were asked for.
 func (c *Config) stochastic() bool {
@@ -160,7 +164,7 @@ func (c Config) withDefaults() Config {
 	if c.stochastic() {
 		c.Batch, c.Samples, c.Epochs = cmp.Or(c.Batch, 512), cmp.Or(c.Samples, 10), cmp.Or(c.Epochs, 50)
 		c.Optimiser, c.Estimator = cmp.Or(c.Optimiser, Adam), cmp.Or(c.Estimator, Marginal)
-		c.Rate = cmp.Or(c.Rate, c.Optimiser.DefaultRate())
+		c.Rate = cmp.Or(c.Rate, mixture.Rule(c.Optimiser).DefaultRate())
 	}
 	return c
 }
@@ -171,7 +175,7 @@ func (c *Config) minibatches() *mixture.Minibatches {
 		return nil
 	}
 	options := &mixture.Minibatches{
-		Batch: c.Batch, Rule: c.Optimiser, Rate: c.Rate, Epochs: c.Epochs, Tolerance: cmp.Or(c.Tolerance, 0.01),
+		Batch: c.Batch, Rule: mixture.Rule(c.Optimiser), Rate: c.Rate, Epochs: c.Epochs, Tolerance: cmp.Or(c.Tolerance, 0.01),
 	}
 	if c.Estimator == Sample {
 		options.Samples = c.Samples
@@ -224,13 +228,13 @@ func (c Config) validate() error {
 			return fmt.Errorf("there is no %s=%s: choose %s", choice.name, choice.value, strings.Join(choice.from, ", "))
 		}
 	}
-	if err := c.Hyper.Validate(hyper.Heldout); err != nil {
+	if err := c.Hyper.Validate(param.Heldout); err != nil {
 		return err
 	}
-	if c.Start != nil && c.Hyper != hyper.Heldout {
+	if c.Start != nil && c.Hyper != param.Heldout {
 		return fmt.Errorf("a start has the prior variances of hyper=heldout: state that, or leave it out")
 	}
-	if c.Hyper == hyper.Heldout && (!c.independent() || c.Approximation == Laplace) {
+	if c.Hyper == param.Heldout && (!c.independent() || c.Approximation == Laplace) {
 		return fmt.Errorf("hyper=heldout is for one component of independent weights on all rows: leave covariance, components and the options of minibatches out, or state hyper=mode")
 	}
 	if c.Approximation == Laplace {
@@ -239,7 +243,7 @@ func (c Config) validate() error {
 		}
 		c.Covariance = Full
 	}
-	if c.Hyper == hyper.Integrate && c.Covariance != Full {
+	if c.Hyper == param.Integrate && c.Covariance != Full {
 		return fmt.Errorf("hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode")
 	}
 	if c.Covariance == Full {

@@ -8,6 +8,7 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/param"
 )
 
 // priorVariance names the prior variance of a group in reports.
@@ -117,7 +118,7 @@ func (g *integration) joint(learned []int) *credence.JointLaw {
 
 // warnVanished tells of blocks whose prior variance went to nothing: their weights are certain to be 0.
 func (r *fit) warnVanished(o *outcome) {
-	if r.config.Hyper != hyper.MaximumLikelihood || !(o.targets.Weight > 0) {
+	if r.config.Hyper != param.MaximumLikelihood || !(o.targets.Weight > 0) {
 		return
 	}
 	for _, k := range r.LearnedGroups() {

@@ -6,19 +6,23 @@ import (
 
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/infer/svi/mixture"
-	"github.com/credence-ml/credence/infer/svi/newton"
-	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/mixture"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
 	"github.com/credence-ml/credence/internal/checkpoint"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
 
 // Likelihood is what this engine asks of p(y|f): derivatives for starting values,
 // and for f ~ N(mean, variance) the expectations of log p and their gradients,
 // row by row. likelihood.Quadrature gives them to any family with derivatives.
-type Likelihood = problem.Likelihood
+type Likelihood interface {
+	credence.Likelihood
+	Derivatives(y, f float64) (value, first, second float64)
+	// ExpectedLogDensities stores by row E log p(y|f) and its derivatives in the mean and the variance of f.
+	ExpectedLogDensities(value, dMean, dVariance, y, trials, mean, variance []float64)
+}
 
 // Engine fits one model.
 type Engine struct {
@@ -70,18 +74,18 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 		weights, beside = rest, " beside the levels of the largest category"
 	}
 	switch {
-	case cfg.Hyper == hyper.Integrate && weights > base.FullWeights:
+	case cfg.Hyper == param.Integrate && weights > base.FullWeights:
 		return nil, fmt.Errorf("%s: hyper=integrate takes up to %d weights, and the model has %d%s: state hyper=mode, or use fewer columns", name, base.FullWeights, weights, beside)
 	case cfg.Hyper == "" && cfg.Covariance == Full && weights <= base.FullWeights:
-		e.config.Hyper = hyper.Integrate
+		e.config.Hyper = param.Integrate
 	case cfg.Hyper == "" && e.config.independent() && HeldOut(model):
-		e.config.Hyper = hyper.Heldout
-	case cfg.Hyper == hyper.Heldout:
+		e.config.Hyper = param.Heldout
+	case cfg.Hyper == param.Heldout:
 		if why := holdable(model, e.prior.ARD); why != "" {
 			return nil, fmt.Errorf("%s: hyper=heldout %s", name, why)
 		}
 	case cfg.Hyper == "":
-		e.config.Hyper = hyper.Mode
+		e.config.Hyper = param.Mode
 	}
 	groups := base.Groups
 	if cfg.Covariance == Full {

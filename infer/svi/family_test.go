@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -26,7 +25,7 @@ func TestWidthsAreDifferencesOfFits(t *testing.T) {
 	}
 	fit := func(scale param.Parameter) *credence.Fitted {
 		lik := likelihood.StudentT{DegreesOfFreedom: param.Hold(5), Scale: scale}
-		return fitted(t, credence.Model{Features: plain{p: 4, intercept: true}, Likelihood: lik, Prior: held(0.01)}, Config{Covariance: Full, Hyper: hyper.Integrate, Diagnostics: -1}, data)
+		return fitted(t, credence.Model{Features: plain{p: 4, intercept: true}, Likelihood: lik, Prior: held(0.01)}, Config{Covariance: Full, Hyper: param.Integrate, Diagnostics: -1}, data)
 	}
 	learned := fit(param.Parameter{}).Family
 	if learned.Axes() != 1 || len(learned.Mode) != 1 {

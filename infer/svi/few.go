@@ -8,9 +8,9 @@ import (
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/gauss"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -126,7 +126,7 @@ func (r *fit) reduce(ctx context.Context, free bool) error {
 		features.blocks = append(features.blocks, credence.Block{Name: g.Name, First: g.First, Count: g.Count, Intercept: g.Intercept})
 	}
 	if free && weights <= base.FullWeights {
-		r.config.Hyper, r.Hyper = hyper.Integrate, hyper.Integrate
+		r.config.Hyper, r.Hyper = param.Integrate, param.Integrate
 	}
 	r.few, r.Features, r.Groups, r.Dims = f, features, groups, weights
 	r.Data, err = base.Open(r.Engine, credence.Model{Features: features, Likelihood: r.Likelihood, Prior: r.Prior}, (*stored)(reduced), base.AllRoles)

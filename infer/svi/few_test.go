@@ -11,7 +11,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -37,7 +36,7 @@ func TestByRows(t *testing.T) {
 	poisson, gaussian, classes := likelihood.Poisson{}, likelihood.Gaussian{}, likelihood.Bernoulli{}
 	for _, c := range []variant{
 		{"gaussian", gaussian, prior.Normal{}, Config{}, true, 0, "", false},
-		{"gaussian at the mode, sparse", gaussian, prior.Normal{}, Config{Hyper: hyper.Mode}, true, 30, "precision weight", false},
+		{"gaussian at the mode, sparse", gaussian, prior.Normal{}, Config{Hyper: param.Mode}, true, 30, "precision weight", false},
 		{"poisson", poisson, prior.Normal{}, Config{}, true, 0, "offset", true},
 		{"poisson, no intercept", poisson, prior.Normal{}, Config{}, false, 20, "weight", false},
 		{"classes", classes, prior.Normal{}, Config{}, true, 40, "", true},
@@ -95,7 +94,7 @@ func TestByRows(t *testing.T) {
 			// ten times that of the climbs; nodes of sums over hyper-parameters lie where the search for their mode
 			// ended, to a hundredth
 			tolerance := 1e-5
-			if c.config.Hyper != hyper.Mode && c.prior.Variance.State != param.Held {
+			if c.config.Hyper != param.Mode && c.prior.Variance.State != param.Held {
 				tolerance = 1e-2
 			}
 			near := func(what string, got, want, unit float64) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/infer/svi/tune"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/tune"
 	"github.com/credence-ml/credence/internal/arrow"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -38,7 +38,7 @@ type fit struct {
 func (e *Engine) merge(ctx context.Context, data credence.Data) (credence.Data, error) {
 	_, learned := base.LearnedHypers(e.model.Features)
 	_, gaussian := e.likelihood.(likelihood.Gaussian) // whose rows are added up once where features stay
-	if e.config.Covariance != Full || e.config.Hyper == hyper.Heldout || gaussian && len(learned) == 0 {
+	if e.config.Covariance != Full || e.config.Hyper == param.Heldout || gaussian && len(learned) == 0 {
 		return data, nil
 	}
 	return base.Merge(ctx, e.config.name(), e.model, data)
@@ -207,7 +207,7 @@ func (r *fit) tolerance() float64 {
 	switch {
 	case r.config.Tolerance > 0:
 		return r.config.Tolerance
-	case r.config.Hyper == hyper.Heldout:
+	case r.config.Hyper == param.Heldout:
 		return 1e-3 // a grid of variances is not as fine
 	case r.operations() > freeOperations && r.config.Covariance == Full:
 		return 1e-3

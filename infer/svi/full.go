@@ -8,14 +8,14 @@ import (
 
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/infer/svi/mixture"
-	"github.com/credence-ml/credence/infer/svi/newton"
-	"github.com/credence-ml/credence/infer/svi/problem"
-	"github.com/credence-ml/credence/infer/svi/tune"
+	"github.com/credence-ml/credence/infer/svi/internal/mixture"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/tune"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/internal/gauss"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // full fits one component with full covariance: Newton steps on ever more rows.
@@ -101,7 +101,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 		}
 		r.judge(o, logs, "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
 	}
-	if g.all != nil && r.config.Hyper == hyper.Integrate {
+	if g.all != nil && r.config.Hyper == param.Integrate {
 		g.finish(o)
 	}
 	return r.finish(o), nil
@@ -194,7 +194,7 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	if !mixture.New(q, s, options).Fits(state) {
 		return nil, r.otherState()
 	}
-	if r.config.Hyper == hyper.Heldout && len(r.LearnedGroups()) > 0 {
+	if r.config.Hyper == param.Heldout && len(r.LearnedGroups()) > 0 {
 		quiet := options
 		quiet.Progress = nil
 		if r.config.Start != nil && len(r.config.Start.Report.Averaged) > 0 {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -36,7 +35,7 @@ func TestTwoGrades(t *testing.T) {
 // parameters are treated and whether or not the offsets differ.
 func TestOffsetOfGrades(t *testing.T) {
 	for _, spread := range []float64{0, 0.5} {
-		for _, config := range []Config{{Covariance: Full}, {Covariance: Full, Hyper: hyper.Mode}, {Covariance: Diagonal}, {Covariance: Full, Approximation: Laplace}} {
+		for _, config := range []Config{{Covariance: Full}, {Covariance: Full, Hyper: param.Mode}, {Covariance: Diagonal}, {Covariance: Full, Approximation: Laplace}} {
 			var ends [2]*credence.Fitted
 			for k, constant := range []float64{0, -800} {
 				data := draw(t, likelihood.Ordinal{Cutpoints: param.List{Values: []float64{-1, 0.5}}}, 150, 2, 8)

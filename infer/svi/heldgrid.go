@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/mixture"
-	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/mixture"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
 )
 
 // The prior variances that are tried are A²·10^(step/2), A the scale of their prior: a common step first, from 0 to the

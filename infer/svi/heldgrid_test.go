@@ -10,10 +10,10 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/folds"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // stepsOf are the steps of the choice with the least loss.
@@ -52,7 +52,7 @@ func TestHeldOutHuge(t *testing.T) {
 	const n, p, seed = 150, 40, 5
 	data := hugeRows(n, p, 3)
 	model := credence.Model{Features: plain{p: p + 2}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
-	r := must.Value(must.Value(New(model, Config{Hyper: hyper.Heldout, Seed: seed}))(t).newFit(data))(t)
+	r := must.Value(must.Value(New(model, Config{Hyper: param.Heldout, Seed: seed}))(t).newFit(data))(t)
 	must.Value(r.diagonal(context.Background(), nil))(t)
 	fold, count := folds.Deal(credence.Rand(seed, credence.FoldRows, 2), slices.Repeat([]float64{1}, n), data.y, 5)
 	best, variance := math.Inf(1), 0.0
@@ -72,7 +72,7 @@ func TestHeldOutHuge(t *testing.T) {
 		if first > 0 {
 			model.Features = blocks{plain{p: p + 2, intercept: true}, first}
 		}
-		r = must.Value(must.Value(New(model, Config{Hyper: hyper.Heldout, Seed: seed}))(t).newFit(data))(t)
+		r = must.Value(must.Value(New(model, Config{Hyper: param.Heldout, Seed: seed}))(t).newFit(data))(t)
 		must.Value(r.diagonal(context.Background(), nil))(t)
 		losses[first] = r.averaged[0].Loss
 	}

@@ -8,10 +8,9 @@ import (
 
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/infer/svi/mixture"
-	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/mixture"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/folds"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -128,7 +127,7 @@ func (r *fit) choose(ctx context.Context, climb *mixture.Fit, document *document
 		return r.otherState()
 	}
 	if len(c.folds) == 0 { // one row at most has a weight
-		r.config.Hyper = hyper.Mode
+		r.config.Hyper = param.Mode
 		return nil
 	}
 	for _, k := range c.learned {

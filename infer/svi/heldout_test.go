@@ -15,7 +15,6 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/folds"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -55,7 +54,7 @@ func lossBy(t *testing.T, model credence.Model, data *memory, fold []int, count 
 				part.weight[i] = 1
 			}
 		}
-		q := fitted(t, model, Config{Diagnostics: -1, Hyper: hyper.Mode}, &part).Members[0].Posterior.(*posterior.Diagonal)
+		q := fitted(t, model, Config{Diagnostics: -1, Hyper: param.Mode}, &part).Members[0].Posterior.(*posterior.Diagonal)
 		for i := range fold {
 			if fold[i] != k {
 				continue
@@ -80,7 +79,7 @@ func TestHeldOutOracle(t *testing.T) {
 	const n, p, seed = 60, 90, 5
 	data := wideRows(n, p, 3, 6)
 	model := credence.Model{Features: plain{p: p}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
-	got := fitted(t, model, Config{Hyper: hyper.Heldout, Seed: seed}, data)
+	got := fitted(t, model, Config{Hyper: param.Heldout, Seed: seed}, data)
 	total := 0.0
 	for i := range n {
 		for _, v := range data.x.Row(i) {
@@ -123,7 +122,7 @@ func TestHeldOutOracle(t *testing.T) {
 		a := got.Report.Averaged[k]
 		variance := a.Variances[0].Value
 		model.Prior = prior.Normal{Variance: param.Hold(variance)}
-		stated := fitted(t, model, Config{Diagnostics: -1, Hyper: hyper.Mode}, data)
+		stated := fitted(t, model, Config{Diagnostics: -1, Hyper: param.Mode}, data)
 		if k == 0 {
 			closeTo(t, "bound", *got.Report.ELBO, *stated.Report.ELBO, 1e-6)
 		}
@@ -154,22 +153,22 @@ func TestHeldOutDefault(t *testing.T) {
 		family   credence.Likelihood
 		prior    prior.Normal
 		config   Config
-		want     hyper.Treatment
+		want     param.Treatment
 	}{
-		{wide, likelihood.Bernoulli{}, normal, Config{}, hyper.Heldout},
-		{wide, likelihood.Poisson{}, normal, Config{}, hyper.Heldout},
-		{wide, likelihood.OrdinalGrades(3), normal, Config{}, hyper.Heldout},
-		{plain{p: base.FullWeights}, likelihood.Bernoulli{}, normal, Config{}, hyper.Mode},
-		{exclusive{wide}, likelihood.Bernoulli{}, normal, Config{}, hyper.Mode},
-		{fourier(t, 1, 1500, false), likelihood.Bernoulli{}, normal, Config{}, hyper.Mode},
-		{wide, likelihood.Gaussian{}, normal, Config{}, hyper.Mode},
-		{wide, likelihood.Gamma{}, normal, Config{}, hyper.Mode},
-		{wide, likelihood.Bernoulli{}, held(1), Config{}, hyper.Mode},
-		{wide, likelihood.Bernoulli{}, prior.Normal{ARD: true}, Config{}, hyper.Mode},
-		{wide, likelihood.Bernoulli{}, normal, Config{Components: 2}, hyper.Mode},
-		{wide, likelihood.Bernoulli{}, normal, Config{Batch: 50}, hyper.Mode},
-		{wide, likelihood.Bernoulli{}, normal, Config{Covariance: Full}, hyper.Mode},
-		{wide, likelihood.Bernoulli{}, normal, Config{Hyper: hyper.Mode}, hyper.Mode},
+		{wide, likelihood.Bernoulli{}, normal, Config{}, param.Heldout},
+		{wide, likelihood.Poisson{}, normal, Config{}, param.Heldout},
+		{wide, likelihood.OrdinalGrades(3), normal, Config{}, param.Heldout},
+		{plain{p: base.FullWeights}, likelihood.Bernoulli{}, normal, Config{}, param.Mode},
+		{exclusive{wide}, likelihood.Bernoulli{}, normal, Config{}, param.Mode},
+		{fourier(t, 1, 1500, false), likelihood.Bernoulli{}, normal, Config{}, param.Mode},
+		{wide, likelihood.Gaussian{}, normal, Config{}, param.Mode},
+		{wide, likelihood.Gamma{}, normal, Config{}, param.Mode},
+		{wide, likelihood.Bernoulli{}, held(1), Config{}, param.Mode},
+		{wide, likelihood.Bernoulli{}, prior.Normal{ARD: true}, Config{}, param.Mode},
+		{wide, likelihood.Bernoulli{}, normal, Config{Components: 2}, param.Mode},
+		{wide, likelihood.Bernoulli{}, normal, Config{Batch: 50}, param.Mode},
+		{wide, likelihood.Bernoulli{}, normal, Config{Covariance: Full}, param.Mode},
+		{wide, likelihood.Bernoulli{}, normal, Config{Hyper: param.Mode}, param.Mode},
 	} {
 		if e := must.Value(New(credence.Model{Features: c.features, Likelihood: c.family, Prior: c.prior}, c.config))(t); e.config.Hyper != c.want {
 			t.Errorf("%T %v %v %+v: %s", c.features, c.family, c.prior, c.config, e.config.Hyper)
@@ -188,7 +187,7 @@ func TestHeldOutDefault(t *testing.T) {
 		{prior.Normal{ARD: true}, wide, Config{}, "leave ard=true out"},
 		{normal, fourier(t, 2, 8, true), Config{}, "learns no hyper-parameters of features: state"},
 	} {
-		c.config.Hyper = hyper.Heldout
+		c.config.Hyper = param.Heldout
 		if _, err := New(credence.Model{Features: c.features, Likelihood: likelihood.Bernoulli{}, Prior: c.prior}, c.config); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c.config, err)
 		}
@@ -218,7 +217,7 @@ func (f blocks) Blocks() []credence.Block {
 // TestHeldOutAverage: choices count by the density of all rows left out, from a twentieth of the best on, eight at
 // most; one that was tried twice counts once.
 func TestHeldOutAverage(t *testing.T) {
-	r := newFit(t, credence.Model{Features: plain{p: 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Hyper: hyper.Heldout}, wideRows(20, 3, 1, 1))
+	r := newFit(t, credence.Model{Features: plain{p: 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Hyper: param.Heldout}, wideRows(20, 3, 1, 1))
 	r.start = must.Value(r.Start(t.Context(), r.Rows(0), r.All()))(t)
 	average := func(sums ...[]float64) (weights []float64) {
 		c := &choice{fit: r, state: new(tries), learned: []int{0}, squares: []float64{1}, weight: 10}
@@ -246,7 +245,7 @@ func TestHeldOutAverage(t *testing.T) {
 func TestHeldOutBlocks(t *testing.T) {
 	data := wideRows(150, 60, 7, 1.5)
 	model := credence.Model{Features: blocks{plain{p: 60, intercept: true}, 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
-	e := must.Value(New(model, Config{Hyper: hyper.Heldout}))(t)
+	e := must.Value(New(model, Config{Hyper: param.Heldout}))(t)
 	steps := map[string][]int{}
 	losses := map[string]float64{}
 	for _, with := range []string{"each", "common"} {
@@ -257,7 +256,7 @@ func TestHeldOutBlocks(t *testing.T) {
 			t.Errorf("steps %v", steps[with])
 		}
 		model.Features = plain{p: 60, intercept: true}
-		e = must.Value(New(model, Config{Hyper: hyper.Heldout}))(t)
+		e = must.Value(New(model, Config{Hyper: param.Heldout}))(t)
 	}
 	if !(losses["each"] < losses["common"]-0.005) {
 		t.Errorf("losses %v at %v", losses, steps)
@@ -287,7 +286,7 @@ func TestHeldOutSplits(t *testing.T) {
 			}
 		}
 		model := credence.Model{Features: plain{p: 1}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
-		r := newFit(t, model, Config{Hyper: hyper.Heldout}, data)
+		r := newFit(t, model, Config{Hyper: param.Heldout}, data)
 		s := &choice{fit: r}
 		must.Succeed(t, s.deal(context.Background()))
 		if len(s.folds) != c.folds {
@@ -315,7 +314,7 @@ func TestHeldOutSplits(t *testing.T) {
 // TestHeldOutCarried: a fit to other rows has the prior variances and the share of its start, and none are sought.
 func TestHeldOutCarried(t *testing.T) {
 	model := credence.Model{Features: blocks{plain{p: 30, intercept: true}, 3}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
-	first := fitted(t, model, Config{Hyper: hyper.Heldout}, wideRows(60, 30, 4, 6))
+	first := fitted(t, model, Config{Hyper: param.Heldout}, wideRows(60, 30, 4, 6))
 	first.Report.Averaged[0].Spread = 0.125 // whatever rows would choose
 	for i := range first.Report.Hyper {
 		if first.Report.Hyper[i].Name == spread {
@@ -323,14 +322,14 @@ func TestHeldOutCarried(t *testing.T) {
 		}
 	}
 	other := wideRows(90, 30, 5, 6)
-	got := fitted(t, model, Config{Hyper: hyper.Heldout, Start: first}, other)
+	got := fitted(t, model, Config{Hyper: param.Heldout, Start: first}, other)
 	if !reflect.DeepEqual(got.Report.Hyper[1:], first.Report.Hyper[1:]) || got.Report.HyperEvaluations != 0 || got.Report.Hyperparameters != "heldout" {
 		t.Errorf("%+v, the start has %+v", got.Report, first.Report)
 	}
 	if len(got.Members) != len(first.Members) || len(first.Members) < 2 || !reflect.DeepEqual(got.Report.Averaged, first.Report.Averaged) {
 		t.Errorf("%d members, the start has %d", len(got.Members), len(first.Members))
 	}
-	again := fitted(t, model, Config{Hyper: hyper.Heldout, Start: got}, wideRows(60, 30, 4, 6))
+	again := fitted(t, model, Config{Hyper: param.Heldout, Start: got}, wideRows(60, 30, 4, 6))
 	q, want := again.Members[0].Posterior.(*posterior.Diagonal), first.Members[0].Posterior.(*posterior.Diagonal)
 	for j := range q.Mean {
 		closeTo(t, "mean", q.Mean[j], want.Mean[j], 1e-3*math.Sqrt(want.Variance[j]))
@@ -343,13 +342,13 @@ func TestHeldOutCarried(t *testing.T) {
 // TestHeldOutFew: rows too few to leave any out are fitted at the mode, and variances beyond reach are not taken.
 func TestHeldOutFew(t *testing.T) {
 	model := credence.Model{Features: plain{p: 4}, Likelihood: likelihood.Bernoulli{}, Prior: normal}
-	if got := fitted(t, model, Config{Hyper: hyper.Heldout}, wideRows(1, 4, 1, 1)).Report; got.Hyperparameters != "mode" || got.ELBOMode == nil {
+	if got := fitted(t, model, Config{Hyper: param.Heldout}, wideRows(1, 4, 1, 1)).Report; got.Hyperparameters != "mode" || got.ELBOMode == nil {
 		t.Errorf("one row: %+v", got)
 	}
 	model.Features = plain{p: 200}
 	far := wideRows(40, 200, 2, 6)
 	kernel.Scale(60, far.x.Row(0)) // the largest variances are beyond reach there
-	got := fitted(t, model, Config{Hyper: hyper.Heldout}, far)
+	got := fitted(t, model, Config{Hyper: param.Heldout}, far)
 	if got.Report.Hyperparameters != "heldout" || !(got.Report.HyperEvaluations > 0) {
 		t.Errorf("a row far off: %+v", got.Report)
 	}
@@ -371,7 +370,7 @@ func TestHeldOutResumes(t *testing.T) {
 
 func resumesHeldOut(t *testing.T, data *memory, features credence.Features, far bool) {
 	model := credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: normal}
-	cfg := Config{Hyper: hyper.Heldout, Threads: 1}
+	cfg := Config{Hyper: param.Heldout, Threads: 1}
 	numbersOf := func(f *credence.Fitted) []any {
 		list := []any{f.Report}
 		for _, m := range f.Members {

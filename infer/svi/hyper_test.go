@@ -12,10 +12,11 @@ import (
 
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
@@ -27,18 +28,18 @@ func TestTreatmentsRefused(t *testing.T) {
 		weights int
 		config  Config
 		want    string // of the error, or "" for the treatment
-		is      hyper.Treatment
+		is      param.Treatment
 	}{
 		{2, Config{Hyper: "integrated"}, "hyper=integrated is none of integrate, mode, heldout and ml", ""},
-		{2, Config{Hyper: hyper.Integrate}, "hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode", ""},
-		{2, Config{Hyper: hyper.Integrate, Components: 3}, "hyper=integrate needs", ""},
-		{2, Config{Hyper: hyper.Integrate, Estimator: Sample}, "hyper=integrate needs", ""},
-		{base.FullWeights + 1, Config{Hyper: hyper.Integrate, Covariance: Full}, "takes up to 2000 weights, and the model has 2001: state hyper=mode", ""},
-		{base.FullWeights + 1, Config{Covariance: Full}, "", hyper.Mode},
-		{base.FullWeights, Config{Covariance: Full}, "", hyper.Integrate},
-		{2, Config{}, "", hyper.Mode},
-		{2, Config{Components: 3}, "", hyper.Mode},
-		{2, Config{Hyper: hyper.MaximumLikelihood, Covariance: Full}, "", hyper.MaximumLikelihood},
+		{2, Config{Hyper: param.Integrate}, "hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode", ""},
+		{2, Config{Hyper: param.Integrate, Components: 3}, "hyper=integrate needs", ""},
+		{2, Config{Hyper: param.Integrate, Estimator: Sample}, "hyper=integrate needs", ""},
+		{base.FullWeights + 1, Config{Hyper: param.Integrate, Covariance: Full}, "takes up to 2000 weights, and the model has 2001: state hyper=mode", ""},
+		{base.FullWeights + 1, Config{Covariance: Full}, "", param.Mode},
+		{base.FullWeights, Config{Covariance: Full}, "", param.Integrate},
+		{2, Config{}, "", param.Mode},
+		{2, Config{Components: 3}, "", param.Mode},
+		{2, Config{Hyper: param.MaximumLikelihood, Covariance: Full}, "", param.MaximumLikelihood},
 	} {
 		e, err := New(credence.Model{Features: plain{p: c.weights}, Likelihood: likelihood.Poisson{}, Prior: normal}, c.config)
 		switch {
@@ -59,8 +60,8 @@ func TestHeldHyperparameters(t *testing.T) {
 		if want.Report.Hyperparameters != hyper.Held || want.Report.ELBO == nil || want.Report.ELBOMode != nil || want.Report.HyperPrior != nil {
 			t.Errorf("%+v", want.Report)
 		}
-		for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
-			if cfg.Hyper = treatment; treatment == hyper.Integrate && cfg.Covariance != Full {
+		for _, treatment := range []param.Treatment{param.Mode, param.Integrate} {
+			if cfg.Hyper = treatment; treatment == param.Integrate && cfg.Covariance != Full {
 				continue
 			}
 			if got := fitted(t, model, cfg, data); !reflect.DeepEqual(got, want) {
@@ -88,7 +89,7 @@ func TestVanishedBlocks(t *testing.T) {
 				t.Errorf("%v: standard deviation %.2g of %.2g, warnings %q", lik, w.sd, flat.sd, f.Report.Warnings)
 			}
 			seen = seen || warned
-			for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.Integrate} {
+			for _, treatment := range []param.Treatment{param.Mode, param.Integrate} {
 				f := fitted(t, model, Config{Covariance: Full, Hyper: treatment}, data)
 				if w := weightsOf(f)[1]; w.sd < flat.sd/2 || len(f.Report.Warnings) > 0 {
 					t.Errorf("%v, %s: standard deviation %.2g of %.2g, %q", lik, treatment, w.sd, flat.sd, f.Report.Warnings)
@@ -111,14 +112,14 @@ func TestStalledClimb(t *testing.T) {
 		for _, off := range []float64{-1, 1.5} {
 			theta := slices.Clone(want)
 			theta[0] += off
-			for _, treatment := range []hyper.Treatment{hyper.Integrate, hyper.Mode} {
+			for _, treatment := range []param.Treatment{param.Integrate, param.Mode} {
 				stalled := must.Value(g.at(context.Background(), theta, fineTolerance))(t)
 				g.config.Hyper = treatment
 				must.Value(g.run(context.Background(), stalled.Point))(t)
 				for k, v := range g.theta {
 					closeTo(t, fmt.Sprintf("%v, %s: θ_%d", lik, treatment, k), v, want[k], 1e-4)
 				}
-				if treatment == hyper.Integrate {
+				if treatment == param.Integrate {
 					closeTo(t, fmt.Sprintf("%v: evidence", lik), g.all.LogDensity, evidence, 1e-4)
 				}
 			}
@@ -143,7 +144,7 @@ func TestCommonScale(t *testing.T) {
 	if left := g.top.Axes.Whitened(g.mode.Gradient); left > 1e-5 {
 		t.Errorf("the gradient at the mode is %g standard deviations", left)
 	}
-	climbed := fitted(t, model, Config{Covariance: Full, Hyper: hyper.Mode, Tolerance: 1e-6}, data)
+	climbed := fitted(t, model, Config{Covariance: Full, Hyper: param.Mode, Tolerance: 1e-6}, data)
 	for j := range d {
 		closeTo(t, "log τ of the climb", math.Log(climbed.Members[0].Model.Prior.(prior.Normal).Variances[j+1])/2, g.theta[j], 1e-2)
 	}
@@ -158,7 +159,7 @@ func TestCommonScale(t *testing.T) {
 // is reported, and share a covariance.
 func TestMembersOfParameters(t *testing.T) {
 	data := draw(t, likelihood.NegativeBinomial{}, 60, 2, 9)
-	f := fitted(t, credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}, Config{Covariance: Full, Hyper: hyper.Integrate}, data)
+	f := fitted(t, credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}, Config{Covariance: Full, Hyper: param.Integrate}, data)
 	if len(f.Members) != likelihoodShares {
 		t.Fatalf("%d members", len(f.Members))
 	}
@@ -264,7 +265,7 @@ func TestSlopesAtTheta(t *testing.T) {
 	for i, lik := range append(families(), likelihood.Poisson{}) {
 		data := draw(t, lik, 50, 2, 5)
 		model := credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: prior.Normal{ARD: i == len(families())}}
-		r := newFit(t, model, Config{Covariance: Full, Hyper: hyper.Mode}, data)
+		r := newFit(t, model, Config{Covariance: Full, Hyper: param.Mode}, data)
 		rows := r.Rows(0)
 		s := must.Value(r.Start(ctx, rows, rows))(t)
 		n, at := newton.New(r.Problem), newton.Begin(s)

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/newton"
-	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // integration integrates the posterior of the weights over the hyper-parameters θ by axis sums, with
@@ -228,7 +229,7 @@ func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Poin
 	case g.Priors == nil || !learned:
 		return from, nil
 	}
-	if err := g.search(ctx, from, g.config.Hyper == hyper.Integrate && learned); err != nil {
+	if err := g.search(ctx, from, g.config.Hyper == param.Integrate && learned); err != nil {
 		return nil, err
 	}
 	if g.top != nil {
@@ -273,7 +274,7 @@ func (g *integration) search(ctx context.Context, from *newton.Point, integrate 
 	}
 	if integrate && g.all.Outcome == hyper.AtMode {
 		g.warn("%s", g.all.Why)
-		g.config.Hyper = hyper.Mode
+		g.config.Hyper = param.Mode
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -19,13 +19,14 @@ import (
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 )
 
 // integrated is an integration that has run.
 func integrated(t *testing.T, model credence.Model, data credence.Data) *integration {
 	t.Helper()
-	return integratedBy(t, model, Config{Covariance: Full, Hyper: hyper.Integrate}, data)
+	return integratedBy(t, model, Config{Covariance: Full, Hyper: param.Integrate}, data)
 }
 
 // integratedBy is integrated with a config.

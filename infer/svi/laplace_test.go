@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/newton"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -93,7 +93,7 @@ func TestLaplaceOfEveryFamily(t *testing.T) {
 				data.precision = append(data.precision, 0.2+float64(k%5))
 			}
 		}
-		for _, treatment := range []hyper.Treatment{hyper.Mode, hyper.MaximumLikelihood} {
+		for _, treatment := range []param.Treatment{param.Mode, param.MaximumLikelihood} {
 			name := fmt.Sprint(lik, " ", treatment)
 			f := fitted(t, credence.Model{Features: plain{p: d, sparse: 1}, Likelihood: lik, Prior: held(1.5)},
 				Config{Approximation: Laplace, Hyper: treatment}, data)
@@ -123,7 +123,7 @@ func TestLaplaceSlopes(t *testing.T) {
 		}
 		p := normal
 		p.ARD = i == len(families())
-		r := newFit(t, credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: p}, Config{Approximation: Laplace, Hyper: hyper.Mode}, data)
+		r := newFit(t, credence.Model{Features: plain{p: 2, intercept: true}, Likelihood: lik, Prior: p}, Config{Approximation: Laplace, Hyper: param.Mode}, data)
 		rows := r.Rows(0)
 		s, err := r.Start(ctx, rows, rows)
 		must.Succeed(t, err)
@@ -202,7 +202,7 @@ func TestLaplaceEvidence(t *testing.T) {
 			if d > 1 {
 				continue
 			}
-			whole := fitted(t, credence.Model{Features: plain{p: d}, Likelihood: lik, Prior: normal}, Config{Approximation: Laplace, Hyper: hyper.Integrate}, data)
+			whole := fitted(t, credence.Model{Features: plain{p: d}, Likelihood: lik, Prior: normal}, Config{Approximation: Laplace, Hyper: param.Integrate}, data)
 			scale := math.Sqrt(whole.Report.HyperPrior[len(whole.Report.HyperPrior)-1].Value)
 			prior := hyper.BetaPrime{A: 1, B: likelihood.PriorTail(lik), Scale: scale}
 			sum, top := 0.0, math.Inf(-1)

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/newton"
-	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/gauss"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // repeated is sparse data of which many rows are equal, or differ only in what stands beside their columns.
@@ -161,7 +161,7 @@ func TestEqualRowsAreOne(t *testing.T) {
 		if fitted.Report.Rows != data.Rows() {
 			t.Errorf("a report of %d rows", fitted.Report.Rows)
 		}
-		heldout := must.Value(New(credence.Model{Features: model.Features, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Hyper: hyper.Heldout}))(t)
+		heldout := must.Value(New(credence.Model{Features: model.Features, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Hyper: param.Heldout}))(t)
 		if all := must.Value(heldout.merge(t.Context(), data))(t); all.Rows() != data.Rows() {
 			t.Error("rows that are left out are merged")
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // TestResume interrupts fits by minibatches with rules of their own for steps, and of features, whose hyper-parameters
@@ -36,8 +36,8 @@ func TestResume(t *testing.T) {
 		{numbers, waves, Config{ScreenRows: 100, PolishRows: 200, Covariance: Full}},
 	} {
 		cfg := c.config
-		if cfg.Hyper = hyper.Mode; cfg.Covariance == Full {
-			cfg.Hyper = hyper.Integrate
+		if cfg.Hyper = param.Mode; cfg.Covariance == Full {
+			cfg.Hyper = param.Integrate
 		}
 		numbersOf := func(f *credence.Fitted) []any {
 			return []any{f.Report, f.Members[0].Posterior, f.Members[0].Model.Prior, base.HyperValues(f.Members[0].Model.Features)}
@@ -76,7 +76,7 @@ func TestIterationLimit(t *testing.T) {
 	data := draw(t, likelihood.NegativeBinomial{}, 200, 20, 3)
 	model := credence.Model{Features: plain{p: 20, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}
 	for _, c := range []struct{ limit, starts int }{{10, 1}, {55, 1}, {55, 2}} {
-		cfg := Config{Components: 5, Hyper: hyper.MaximumLikelihood, MaxIterations: c.limit, Starts: c.starts, Tolerance: 1e-100, Diagnostics: -1}
+		cfg := Config{Components: 5, Hyper: param.MaximumLikelihood, MaxIterations: c.limit, Starts: c.starts, Tolerance: 1e-100, Diagnostics: -1}
 		whole := fitted(t, model, cfg, data)
 		if got := whole.Report; got.Iterations != c.limit*c.starts || got.Status != credence.IterationLimit {
 			t.Errorf("limit %d, %d starts: %s after %d iterations", c.limit, c.starts, got.Status, got.Iterations)

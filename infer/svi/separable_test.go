@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )

@@ -7,10 +7,10 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/param"
 )
 
 // TestSmallRealCounts compares log densities of held-out doctor visits with those under hyper=ml, on a
@@ -28,7 +28,7 @@ func TestSmallRealCounts(t *testing.T) {
 			order := rand.New(rand.NewPCG(uint64(split), 12)).Perm(len(all.y))
 			train, rest := all.at(order[:n]), all.at(order[n:])
 			gain := 0.0
-			for treatment, sign := range map[hyper.Treatment]float64{hyper.Integrate: 1, hyper.MaximumLikelihood: -1} {
+			for treatment, sign := range map[param.Treatment]float64{param.Integrate: 1, param.MaximumLikelihood: -1} {
 				gain -= sign * logLoss(t, try(t, likelihood.NegativeBinomial{}, treatment, train), rest)
 			}
 			gains = append(gains, gain)

@@ -10,7 +10,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -126,7 +125,7 @@ func draw(t testing.TB, lik credence.Likelihood, n, p int, seed uint64) *memory 
 // newFit is a fit before its first step.
 func newFit(t testing.TB, model credence.Model, cfg Config, data credence.Data) *fit {
 	t.Helper()
-	cfg.Hyper = cmp.Or(cfg.Hyper, hyper.MaximumLikelihood)
+	cfg.Hyper = cmp.Or(cfg.Hyper, param.MaximumLikelihood)
 	e := must.Value(New(model, cfg))(t)
 	return must.Value(e.newFit(data))(t)
 }
@@ -134,7 +133,7 @@ func newFit(t testing.TB, model credence.Model, cfg Config, data credence.Data) 
 // fitted is a fit by type-II maximum likelihood unless the config says otherwise.
 func fitted(t testing.TB, model credence.Model, cfg Config, data credence.Data) *credence.Fitted {
 	t.Helper()
-	cfg.Hyper = cmp.Or(cfg.Hyper, hyper.MaximumLikelihood)
+	cfg.Hyper = cmp.Or(cfg.Hyper, param.MaximumLikelihood)
 	e := must.Value(New(model, cfg))(t)
 	return must.Value(e.Fit(context.Background(), data))(t)
 }

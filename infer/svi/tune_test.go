@@ -11,7 +11,6 @@ import (
 	"github.com/credence-ml/credence/feature"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -177,8 +176,8 @@ func TestStartsOfLengthscales(t *testing.T) {
 		data.y[i] = likelihood.Poisson{}.Sample(rng, 1+1.5*math.Sin(15*a))
 	}
 	model := credence.Model{Features: fourier(t, 1, 20, true), Likelihood: likelihood.Poisson{}, Prior: normal}
-	one := fitted(t, model, Config{Covariance: Full, Hyper: hyper.Mode, Starts: 1}, data)
-	several := fitted(t, model, Config{Covariance: Full, Hyper: hyper.Mode}, data)
+	one := fitted(t, model, Config{Covariance: Full, Hyper: param.Mode, Starts: 1}, data)
+	several := fitted(t, model, Config{Covariance: Full, Hyper: param.Mode}, data)
 	if gain := boundOf(several) - boundOf(one); gain < 10 {
 		t.Errorf("%d starts gain %.1f nats over one, lengthscales %v and %v", fewStarts, gain, lengthscales(several), lengthscales(one))
 	}

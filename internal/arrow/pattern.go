@@ -110,12 +110,12 @@ func (p *Pattern) Len() int { return p.size }
 // Rest is R, the number of weights of the leaf, which no head has.
 func (p *Pattern) Rest() int { return p.Weights - p.leaf }
 
-// Heads are the runs of the heads, outermost first.
-func (p *Pattern) Heads() (list [][]credence.LevelRun) {
+// Parts are the dense columns, the runs of every head, outermost first, and what every level has met.
+func (p *Pattern) Parts() (dense int, heads [][]credence.LevelRun, cells *linop.CSR) {
 	for _, h := range p.heads {
-		list = append(list, h.runs)
+		heads = append(heads, h.runs)
 	}
-	return list
+	return p.Dense, heads, &p.Cells
 }
 
 // cellsOf are the places of the sparse cells of a level.

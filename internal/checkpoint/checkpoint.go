@@ -20,7 +20,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence/internal/atomicfile"
-	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // key is the metadata entry that holds the header and the document.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/internal/conform/must"
-	"github.com/credence-ml/credence/internal/safetensors"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 type document struct {

@@ -37,6 +37,7 @@
 //
 // # Three treatments
 //
-// [Integrate] is the sum; [Mode] stops at θ̂, under the same priors; [MaximumLikelihood] has no priors (type-II
-// maximum likelihood). [Heldout] is no search of this package: svi takes the prior variances by rows that are left out.
+// param.Integrate is the sum; param.Mode stops at θ̂, under the same priors; param.MaximumLikelihood has no priors
+// (type-II maximum likelihood). param.Heldout is no search of this package: svi takes the prior variances by rows that
+// are left out.
 package hyper

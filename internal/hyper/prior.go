@@ -1,10 +1,7 @@
 package hyper
 
 import (
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -145,30 +142,8 @@ func ScaleMode(count, square float64, prior Prior, start float64) float64 {
 	return u
 }
 
-// Treatment says what is done about hyper-parameters that are not stated.
-type Treatment string
-
-// The treatments. The empty one is the engine's default.
-const (
-	Integrate         Treatment = "integrate" // integrated under their priors
-	Mode              Treatment = "mode"      // the mode under the same priors
-	MaximumLikelihood Treatment = "ml"        // type-II maximum likelihood: no priors
-	Heldout           Treatment = "heldout"   // prior variances by the log loss of rows that are left out
-)
-
 // Held is what a report says where every hyper-parameter is stated.
 const Held = "held"
-
-// Validate refuses any other word, and Heldout where it is not among the words that the engine has beside the other
-// three.
-func (t Treatment) Validate(more ...Treatment) error {
-	words := append([]Treatment{Integrate, Mode}, append(more, MaximumLikelihood)...)
-	if t == "" || slices.Contains(words, t) {
-		return nil
-	}
-	text := fmt.Sprint(words[:len(words)-1])
-	return fmt.Errorf("hyper=%s is none of %s and ml", string(t), strings.ReplaceAll(text[1:len(text)-1], " ", ", "))
-}
 
 // Joint is the prior of all coordinates of θ, independent but for a common scale: the priors of
 // the coordinates that Hung marks have their scale multiplied by exp(θ_Common).

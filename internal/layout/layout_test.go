@@ -16,6 +16,7 @@ var levels = []struct {
 }{
 	{"internal/layout", 0},
 	{"internal/diagnose", 3},
+	{"safetensors", 0},         // no nouns of ours
 	{"internal/arrow", 3},      // matrices of weights by levels
 	{"internal/gauss", 4},      // normal posteriors of weights
 	{"internal/conform", 9},    // test suites for every noun; imported by tests alone

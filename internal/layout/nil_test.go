@@ -44,6 +44,7 @@ import (
 	"github.com/credence-ml/credence/plot"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/report"
+	"github.com/credence-ml/credence/safetensors"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/shards"
 	"github.com/credence-ml/credence/stream"
@@ -71,13 +72,14 @@ var doors = map[string]any{
 	"modelfile.Read": modelfile.Read, "modelfile.Save": modelfile.Save, "modelfile.SaveWith": modelfile.SaveWith, "modelfile.Write": modelfile.Write,
 	"score.Bind": score.Bind[any], "score.Compare": score.Compare, "score.Evaluate": score.Evaluate, "score.LeaveOneOut": score.LeaveOneOut, "score.New": score.New, "score.Row": score.Row, "score.Terms": score.Terms,
 	"learn.Decode": learn.Decode, "shards.New": shards.New, "shards.NewOnline": shards.NewOnline, "shards.NewSQL": shards.NewSQL, "shards.SQL": shards.SQL, "table.ColumnsOf": table.ColumnsOf, "table.ReadProducts": table.ReadProducts, "table.SQL": table.SQL, "table.Structs": table.Structs,
+	"safetensors.NewReader": safetensors.NewReader, "safetensors.Read": safetensors.Read[float64], "safetensors.ReadTo": safetensors.ReadTo[float64], "safetensors.ReadRows": safetensors.ReadRows[float64],
 	"metric.ProgressiveOf": metric.ProgressiveOf, "credence.Require": credence.Require[credence.Likelihood],
 }
 
 // open are those in whose place nothing is an answer: no rows, no keys, no columns, what is written of nothing.
 var open = []string{"apply.WriteEffects", "apply.WriteTerms", "dataset.RefuseTwice", "imaging.WriteArray", "keyed.IndexOf", "keyed.NamesOf", "rank.Write",
 	"spec.Choose", "frame.TooManyClasses", "table.Sparse", "text.Ordered", "output.New", "linop.XDiag", "formula.ParsePrior", "formula.ParseFamily", "formula.Parse", "formula.Compile", "feature.New", "table.AddProducts", "table.Records", "problem.Open", "problem.Groups", "problem.Odds", "problem.NormalPrior", "online.RestoreFTRL",
-	"online.RestoreAdPredictor", "online.RestoreSGD", "online.RestoreTrial", "sep.Restore", "sep.RestoreOnline"}
+	"online.RestoreAdPredictor", "online.RestoreSGD", "online.RestoreTrial", "sep.Restore", "sep.RestoreOnline", "safetensors.Encode", "safetensors.Write"}
 
 // TestNilArguments: an exported function that returns an error returns one where all that it is given is nil or zero,
 // and does not panic; and each of them stands in one of the lists.

@@ -1,0 +1,126 @@
+package mixture
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/prior"
+)
+
+// bound returns the bound of k components under a prior variance of 1.
+func bound(t *testing.T, rows *credence.Batch, features credence.Features, lik problem.Likelihood, k int) *Bound {
+	t.Helper()
+	unit := prior.Normal{Variance: param.Parameter{Value: 1, State: param.Held}}
+	groups := must.Value(base.Groups("test", features, unit))(t)
+	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, lik, rows), Features: features, Likelihood: lik, Prior: unit, Groups: groups, Dims: features.Weights()}
+	q := NewBound(p, k, must.Value(p.Start(context.Background(), p.Rows(0), p.Rows(0)))(t).Family)
+	q.Tune()
+	return q
+}
+
+// TestSamplerIsUnbiased: over many minibatches' worth of draws, sampled gradients agree with
+// integrals over f within five standard errors, those of lengthscales too.
+func TestSamplerIsUnbiased(t *testing.T) {
+	for _, features := range []credence.Features{conform.Columns{Dense: 2, Sparse: 1}, fourier(t, 3, 4)} {
+		lik := likelihood.NegativeBinomial{}
+		rows := conform.Regression(lik, 50, 3, 2)
+		rows.Weight = make([]float64, 50)
+		for i := range 50 {
+			rows.Weight[i] = float64(i % 3)
+		}
+		q := bound(t, rows, features, lik, 2)
+		rng := rand.New(rand.NewPCG(3, 4))
+		x := make([]float64, q.Size())
+		for i := range x {
+			x[i] = 0.3 * rng.NormFloat64()
+		}
+		all := q.Rows(0)
+		all.Move(features) // Pullback needs the inputs
+		b := must.Value(all.Block(context.Background(), 0))(t)
+		take := func(gradient []float64, draws *sampler) float64 {
+			q.Begin(x)
+			q.add(b, x, 7, draws, features)
+			return q.Finish(gradient, x)
+		}
+		want := make([]float64, len(x)+1)
+		want[len(x)] = take(want[:len(x)], nil)
+		const repeats = 400
+		mean, square := make([]float64, len(x)+1), make([]float64, len(x)+1)
+		for i := range repeats {
+			got := make([]float64, len(x)+1)
+			got[len(x)] = take(got[:len(x)], &sampler{draws: 10, rng: credence.Rand(1, "test", uint64(i))})
+			for j, v := range got {
+				gap := v - mean[j]
+				mean[j] += gap / float64(i+1)
+				square[j] += gap * (v - mean[j])
+			}
+		}
+		for j, m := range mean {
+			if se := math.Sqrt(square[j]) / repeats; math.Abs(m-want[j]) > 5*se+1e-9 {
+				t.Errorf("variable %d: sampled slope %g ± %g, integrated %g", j, m, se, want[j])
+			}
+		}
+	}
+}
+
+// TestFeed: minibatches show every row once an epoch, and with the factor N/M their bounds and
+// gradients average to those of all rows, for equal sizes exactly (rounding).
+func TestFeed(t *testing.T) {
+	if got := problem.Scale(1000, 50); got != 20 {
+		t.Errorf("N/M of 1000 and 50 is %g", got)
+	}
+	features := conform.Columns{Dense: 3}
+	q := bound(t, conform.Regression(likelihood.Bernoulli{}, 60, 3, 2), features, likelihood.Bernoulli{}, 1)
+	x := []float64{0.3, -0.2, 0.1, -1, -2, -1.5}
+	want, mean := make([]float64, 7), make([]float64, 7)
+	var err error
+	want[6], err = q.Evaluate(context.Background(), q.Rows(0), want[:6], x)
+	must.Succeed(t, err)
+	feed := newFeed(q.Problem, 12, 0)
+	feed.shuffle(3)
+	batches, seen := 0, map[float64]int{}
+	for len(feed.left) > 0 {
+		b := must.Value(feed.next(context.Background(), features))(t)
+		for i := range b.Rows() {
+			seen[b.Phi.Dense.Row(i)[0]]++
+		}
+		got := make([]float64, 7)
+		q.Begin(x)
+		q.add(b, x, problem.Scale(feed.Data.Total(), b.Rows()), nil, features)
+		got[6] = q.Finish(got[:6], x)
+		for j, v := range got {
+			mean[j] += v / 5
+		}
+		batches++
+	}
+	if batches != 5 || len(seen) != 60 {
+		t.Errorf("%d minibatches show %d rows, want 5 and 60", batches, len(seen))
+	}
+	for j, v := range want {
+		if math.Abs(mean[j]-v) > 1e-10 {
+			t.Errorf("mean %d is %g, want %g", j, mean[j], v)
+		}
+	}
+}
+
+// TestSettled: minibatches stop where two epochs gain less than the tolerance says, and not before.
+func TestSettled(t *testing.T) {
+	for gain, want := range map[float64]bool{0.9: true, 1.1: false, -5: true} {
+		bounds := []float64{3, 7, 7.5, 7.25, 7.5 + gain, 7.25 + gain}
+		if got := settled(bounds, 1); got != want {
+			t.Errorf("a gain of %g in two epochs, of at least 1, is settled: %v", gain, got)
+		}
+		if settled(bounds[3:], 100) {
+			t.Error("three epochs cannot be settled")
+		}
+	}
+}

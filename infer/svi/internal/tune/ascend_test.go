@@ -1,0 +1,116 @@
+package tune
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/feature"
+	base "github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
+	"github.com/credence-ml/credence/infer/svi/internal/problem"
+	"github.com/credence-ml/credence/internal/conform"
+	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/prior"
+)
+
+// TestGradients takes central differences of the evidence of normal rows in prior variances and
+// lengthscales, dense and sparse columns together.
+func TestGradients(t *testing.T) {
+	data := conform.Regression(likelihood.Poisson{}, 30, 3, 4)
+	in := feature.Inputs{Dense: []feature.Input{
+		{Column: credence.Column{Name: "a"}}, {Column: credence.Column{Name: "b"}},
+		{Column: credence.Column{Name: "c", Kind: credence.Category, Levels: make([]string, 300)}},
+	}}
+	for i := range in.Dense[2].Levels {
+		in.Dense[2].Levels[i] = string(rune('a' + i))
+	}
+	for i := range 30 {
+		data.X.Row(i)[2] = float64(i * 7 % 300)
+	}
+	random := must.Value((&feature.RandomFourier{Name: "rbf(a, b)", Kernel: feature.RBF, Inputs: []int{0, 1}}).Draw(&in, 4, rand.New(rand.NewPCG(1, 1))))(t)
+	set := must.Value(feature.New(in, &feature.Intercept{}, random, &feature.OneHot{Name: "onehot(c)", Input: 2}))(t)
+	groups := must.Value(base.Groups("test", set, prior.Normal{}))(t)
+	d := set.Weights()
+	p := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Poisson{}, data), Features: set, Likelihood: likelihood.Poisson{}, Groups: groups, Dims: d}
+	n := &tuner{Newton: newton.New(p), rows: p.Retained(0), h: make([]float64, d), covary: make([]float64, d*d), b: make([]float64, 30), beta: make([]float64, 30)}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range n.b {
+		n.b[i], n.beta[i] = rng.NormFloat64(), 0.2+rng.Float64()
+	}
+	at := &newton.Point{Mean: make([]float64, d), Prior: []float64{100, 0.7, 0.3}, Sites: make([]float64, d*d)}
+	gradient := make([]float64, 4)
+	evaluate := func(x []float64) float64 {
+		at.Prior[1], at.Prior[2] = math.Exp(x[0]), math.Exp(x[1])
+		value, ok, err := n.evidence(context.Background(), set.WithHyper([]float64{math.Exp(x[2]), math.Exp(x[3])}), at, gradient[2:])
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		return value
+	}
+	x := []float64{-0.3, -1.2, 0.2, 0.5}
+	evaluate(x)
+	for k := range 2 {
+		gradient[k] = n.PriorSlope(k+1, at.Prior[k+1], at.Mean, at.Psi)
+	}
+	conform.Gradient(t, x, append([]float64{}, gradient...), evaluate)
+}
+
+// TestSumsOfFixedColumns: of Hilbert-space and periodic terms beside plain columns, with and without an intercept that
+// stands at the means of the columns, sums that are formed once have the evidence and the slopes of passes over the
+// rows, at other lengthscales than those at which they were formed. Random features have none.
+func TestSumsOfFixedColumns(t *testing.T) {
+	data := conform.Regression(likelihood.Poisson{}, 30, 3, 4)
+	in := feature.Inputs{Dense: []feature.Input{
+		{Column: credence.Column{Name: "a"}}, {Column: credence.Column{Name: "b"}}, {Column: credence.Column{Name: "c"}},
+	}}
+	box := &feature.HSGP{Name: "hsgp(a, b)", Kernel: feature.Matern32, Inputs: []int{0, 1}, Functions: []int{3, 4}, Middle: []float64{0, 0.2}, Reach: []float64{3, 3}, Boundary: []float64{1.5, 2}}
+	cycle := &feature.Periodic{Name: "periodic(c)", Input: 2, Period: 2, Harmonics: 30}
+	set := must.Value(feature.New(in, &feature.Intercept{}, &feature.Linear{Inputs: []int{0, 2}}, box, cycle))(t)
+	groups := must.Value(base.Groups("test", set, prior.Normal{}))(t)
+	d := set.Weights()
+	for _, centred := range []bool{false, true} {
+		p := &problem.Problem{Workspace: credence.NewWorkspace(1), Data: conform.Opened(t, likelihood.Poisson{}, data), Features: set, Likelihood: likelihood.Poisson{}, Groups: groups, Dims: d}
+		if centred {
+			p.Intercept = &problem.Intercept{Mean: 0.7, Variance: 100, Columns: make([]float64, d)}
+			p.Intercept.Columns[1], p.Intercept.Columns[4] = 0.3, -0.2
+		}
+		n := &tuner{Newton: newton.New(p), rows: p.Retained(0), tunable: set, h: make([]float64, d), covary: make([]float64, d*d), b: make([]float64, 30), beta: make([]float64, 30)}
+		rng := rand.New(rand.NewPCG(3, 4))
+		for i := range n.b {
+			n.b[i], n.beta[i] = rng.NormFloat64(), 0.2+rng.Float64()
+		}
+		sums := must.Value(n.fix(t.Context()))(t)
+		if sums == nil {
+			t.Fatal("fixed columns have no sums")
+		}
+		for _, values := range [][]float64{{1, 1, 1}, {0.2, 3, 0.4}, {5, 0.7, 2}} {
+			var value [2]float64
+			var slopes [2][]float64
+			for k, f := range []*fixed{nil, sums} {
+				n.fixed, slopes[k] = f, make([]float64, 3)
+				at := &newton.Point{Mean: make([]float64, d), Prior: []float64{100, 0.7, 0.3, 2}, Sites: make([]float64, d*d)}
+				v, ok, err := n.evidence(t.Context(), set.WithHyper(values), at, slopes[k])
+				if value[k] = v; err != nil || !ok {
+					t.Fatal(ok, err)
+				}
+			}
+			if math.Abs(value[1]-value[0]) > 1e-9*math.Abs(value[0]) {
+				t.Errorf("at %v, the evidence by sums is %v, by rows %v", values, value[1], value[0])
+			}
+			for h, want := range slopes[0] {
+				if got := slopes[1][h]; math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+					t.Errorf("at %v, slope %d by sums is %v, by rows %v", values, h+1, got, want)
+				}
+			}
+		}
+	}
+	random := must.Value((&feature.RandomFourier{Name: "rbf(a)", Kernel: feature.RBF, Inputs: []int{0}}).Draw(&in, 4, rand.New(rand.NewPCG(1, 1))))(t)
+	n := &tuner{Newton: newton.New(&problem.Problem{Workspace: credence.NewWorkspace(1), Dims: d, Groups: groups}), tunable: must.Value(feature.New(in, &feature.Intercept{}, box, random))(t)}
+	if sums, err := n.fix(t.Context()); sums != nil || err != nil {
+		t.Errorf("random features have sums: %v, %v", sums, err)
+	}
+}
