@@ -129,7 +129,7 @@ func binaryFault(name string, head []byte, format string) error {
 			return &text.Error{File: name, What: "looks like UTF-16 without a byte order mark: convert it with iconv -f UTF-16LE -t UTF-8, or UTF-16BE"}
 		}
 		line := 1 + bytes.Count(head[:zero], []byte{'\n'})
-		return &text.Error{File: name, Line: line, What: "holds a NUL byte, so it is not text: is it another format, or damaged?"}
+		return &text.Error{File: name, Line: line, What: "holds a NUL byte, so it is not text: name another format by --format, or fetch the file anew where it is damaged"}
 	}
 	return nil
 }

@@ -68,9 +68,14 @@ func (a *altered) code(column int, level string) float64 {
 	return code
 }
 
+// notInTraining stands for the levels of a group that training did not see, which have no codes of their own.
+const notInTraining = "not in training"
+
 // text writes a value of a column that is not missing.
 func (a *altered) text(place int, v float64) string {
 	switch column := &a.schema.Columns[place]; {
+	case column.Kind == credence.Category && v < 0:
+		return notInTraining
 	case column.Kind == credence.Category && int(v) < len(column.Levels):
 		return column.Levels[int(v)]
 	case column.Kind == credence.Boolean:

@@ -169,7 +169,7 @@ func (f *Frame) Columns() []credence.Column {
 	}
 	if f.Target != nil {
 		levels := f.Target.Levels
-		if f.Target.Kind != credence.Category || levels[0] == "" {
+		if f.Target.Kind != credence.Category || len(levels) == 0 || levels[0] == "" {
 			levels = nil
 		}
 		add(&f.Target.Expr, f.Target.Kind, levels)

@@ -83,7 +83,7 @@ func (p *picture) score(ctx context.Context, leave bool) (*checked, error) {
 			}
 			u := below[i] + credence.Rand(p.Seed, credence.PlotDraws, uint64(row)).Float64()*(upTo[i]-below[i])
 			if math.IsNaN(u) {
-				return fmt.Errorf("%s: the probability of targets up to this one is no number: evaluate tells what is wrong with the row", rows.Place(i))
+				return fmt.Errorf("%s: the probability of targets up to this one is no number: run credence evaluate, which tells what is wrong with the row", rows.Place(i))
 			}
 			c.row, c.mean, c.u, c.weight = append(c.row, row+1), append(c.mean, mean[i]), append(c.u, u), append(c.weight, rows.Weight(i))
 			if c.pit.Add(below[i], upTo[i], rows.Weight(i)); !leave && !p.Scorer.Discrete() {

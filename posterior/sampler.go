@@ -120,7 +120,7 @@ func (s *Sampler) factor(ws *credence.Workspace, dense int, apart *linop.Dense) 
 			return nil
 		}
 	}
-	return fmt.Errorf("posterior %T: the covariance of its %d weights is not positive definite", s.q, d)
+	return fmt.Errorf("posterior: the covariance of %d weights is not positive definite, even with a thousandth more of each variance: scale the columns and fit again", d)
 }
 
 // Draw stores a draw in dst, of d numbers.

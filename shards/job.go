@@ -209,18 +209,18 @@ func version() string {
 // fileOf describes the file at a path.
 func fileOf(path string) (File, error) {
 	failed := func(err error) (File, error) { return File{}, fmt.Errorf("%s: cannot be read: %w", path, err) }
-	file, err := os.Open(path)
-	if err != nil {
-		return failed(err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
+	info, err := os.Stat(path) // before it is opened, which waits for a pipe's writer
 	if err != nil {
 		return failed(err)
 	}
 	if !info.Mode().IsRegular() {
 		return File{}, fmt.Errorf("%s: is a pipe, and each round reads anew: give files", path)
 	}
+	file, err := os.Open(path)
+	if err != nil {
+		return failed(err)
+	}
+	defer file.Close()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, io.LimitReader(file, beginning)); err != nil {
 		return failed(err)
@@ -284,13 +284,47 @@ func Read(path string) (j *Job, err error) {
 	if s := &j.state; s.Version != version() || s.Reading.Schema == nil || len(s.Files) == 0 {
 		return nil, fmt.Errorf("%s: version %s of credence made the job, and this is %s, whose sums may differ: use one for all rounds, or make the job anew", path, s.Version, version())
 	}
-	if !j.state.Online {
-		j.fit, err = fit.New(j.state.Options)
+	if err := j.check(); err != nil {
+		return nil, fmt.Errorf("%s: its document is damaged: %w: %s", path, err, jobKind.Anew)
 	}
-	if err != nil {
-		return nil, err
+	if !j.state.Online {
+		if j.fit, err = fit.New(j.state.Options); err != nil {
+			return nil, fmt.Errorf("%s: its options are damaged: %w: %s", path, err, jobKind.Anew)
+		}
 	}
 	return j, j.name()
+}
+
+// check refuses a state whose parts do not fit together.
+func (j *Job) check() error {
+	s := &j.state
+	switch files := len(s.Files); {
+	case s.Frame != nil && len(s.Counts) != files:
+		return fmt.Errorf("it counts %d files of %d", len(s.Counts), files)
+	case s.Frame != nil && s.Frame.Target == nil:
+		return errors.New("its frame has no target")
+	case s.First != nil && len(s.First) != files:
+		return fmt.Errorf("it has first rows of %d files of %d", len(s.First), files)
+	case s.Classes != nil && len(s.Classes) != 2:
+		return fmt.Errorf("its target has %d classes", len(s.Classes))
+	case s.Round < 0:
+		return errors.New("its round is below 0")
+	}
+	unnamed := func(c credence.Column) bool { return c.Name == "" }
+	if slices.ContainsFunc(s.Reading.Schema.Columns, unnamed) || slices.Contains(s.Columns, "") {
+		return errors.New("a column has no name")
+	}
+	for _, c := range s.Counts {
+		if c.Kept < 0 || c.Source < c.Kept {
+			return errors.New("a file has fewer rows than are learned")
+		}
+	}
+	for k, schema := range s.First {
+		if schema != nil && len(j.vectors[prefix(k)+"first"]) != len(schema.Columns)*len(j.vectors[prefix(k)+"first.source"]) {
+			return errors.New("its first rows are no rows")
+		}
+	}
+	return nil
 }
 
 // said takes the word off the beginning of an error that stands for files of long computations.

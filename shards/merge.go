@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +85,45 @@ type given struct {
 // vector returns one of the answer's own.
 func (g *given) vector(name string) []float64 { return g.part.vectors[prefix(g.File)+name] }
 
+// damaged is an error in what the answer says.
+func (g *given) damaged(err error) error {
+	return fmt.Errorf("%s: file %d: %w: run credence partial again for it", g.part, g.File, err)
+}
+
+// check refuses rows whose places are none, or that are others than there are places: a part comes from elsewhere.
+func (g *given) check(j *Job) error {
+	if g.Counts.Kept < 0 || g.Counts.Source < g.Counts.Kept || j.state.Frame != nil && g.Counts != j.state.Counts[g.File] {
+		return g.damaged(errors.New("it has another number of rows than were counted"))
+	}
+	if j.state.Frame == nil {
+		if g.Schema == nil {
+			return nil
+		}
+		source := g.vector("first.source")
+		if !ascend(source, 0, g.Counts.Source) || len(g.vector("first")) != len(source)*len(g.Schema.Columns) {
+			return g.damaged(errors.New("its first rows are no rows of the file"))
+		}
+		return nil
+	}
+	begin, places, source := j.state.begins(g.File), g.vector("places"), g.vector("source")
+	if len(places) != len(source) || !ascend(places, begin.Kept, g.Counts.Kept) || !ascend(source, begin.Source, g.Counts.Source) {
+		return g.damaged(errors.New("the rows that it carries are no rows of the file"))
+	}
+	return nil
+}
+
+// ascend says whether values are whole numbers that ascend, of count ones from first on.
+func ascend(values []float64, first, count int) bool {
+	least := float64(first)
+	for _, v := range values {
+		if !(v >= least && v < float64(first+count) && v == math.Trunc(v)) {
+			return false
+		}
+		least = v + 1
+	}
+	return true
+}
+
 // digest is one of all that the answer says.
 func (g *given) digest() (string, error) {
 	all := []any{g.answer}
@@ -134,6 +174,9 @@ func (j *Job) answers(parts []*Part) ([]given, error) {
 				j.twice = append(j.twice, a.File)
 				continue
 			}
+			if err := a.check(j); err != nil {
+				return nil, err
+			}
 			all[a.File] = a
 		}
 	}
@@ -157,12 +200,12 @@ func (j *Job) mergeCounts(answers []given) error {
 	for i := range answers {
 		c := new(frame.Census)
 		if err := json.Unmarshal(answers[i].Census, c); err != nil {
-			return fmt.Errorf("%s: %w", answers[i].part, err)
+			return answers[i].damaged(err)
 		}
 		if all == nil {
 			all = c
 		} else if err := all.Merge(c); err != nil {
-			return fmt.Errorf("%s: %w", answers[i].part, err)
+			return answers[i].damaged(err)
 		}
 		next.Counts = append(next.Counts, answers[i].Counts)
 	}
@@ -218,7 +261,7 @@ func (j *Job) mergeSums(ctx context.Context, answers []given) (*credence.Fitted,
 	for i := range answers {
 		if a := &answers[i]; len(a.vector("places")) > 0 {
 			if err := rows.add(j.state.Frame, &some{j.state.Frame.Schema(), a.vector("rows")}, ints(a.vector("places")), ints(a.vector("source"))); err != nil {
-				return nil, fmt.Errorf("%s: %w", a.part, err)
+				return nil, a.damaged(err)
 			}
 		}
 	}
@@ -244,7 +287,7 @@ func (j *Job) mergeSums(ctx context.Context, answers []given) (*credence.Fitted,
 			all = sums
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.part, err)
+			return nil, a.damaged(err)
 		}
 		if a.Targets != nil {
 			if targets == nil {
@@ -277,7 +320,7 @@ func (j *Job) outside(answers []given) (credence.Source, error) {
 	for i := range answers {
 		if a := &answers[i]; a.Beside != nil {
 			if err := b.add(&some{a.Beside, a.vector("beside")}, ints(a.vector("source"))); err != nil {
-				return nil, err
+				return nil, a.damaged(err)
 			}
 		}
 	}

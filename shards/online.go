@@ -128,7 +128,7 @@ func (j *Job) unite(answers []given) (*credence.Fitted, error) {
 			all = l
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", a.part, err)
+			return nil, a.damaged(err)
 		}
 	}
 	if all == nil {

@@ -191,6 +191,9 @@ func (j *Job) count(ctx context.Context, k int, vectors map[string][]float64) (*
 		if err = json.Unmarshal(j.state.Census, &before); err == nil {
 			err = c.Continue(&before)
 		}
+		if err != nil {
+			err = fmt.Errorf("the job's counts are damaged: %w: %s", err, jobKind.Anew)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -248,7 +251,7 @@ func (j *Job) sums(ctx context.Context, engine *exact.Engine, k int) (*exact.Sum
 		}
 		source := ints(j.vectors[prefix(f)+"first.source"])
 		if err := first.add(fr, &some{schema, j.vectors[prefix(f)+"first"]}, make([]int, len(source)), source); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the job's first rows are damaged: %w: %s", err, jobKind.Anew)
 		}
 	}
 	if first.All.Rows() == 0 { // rows stay where they are: the target's moments tell its units as well

@@ -54,7 +54,7 @@ func (c *carried) add(fr *frame.Frame, from *some, places, source []int) error {
 		return err
 	}
 	if bound.Rows() != len(places) || len(source) != len(places) {
-		return fmt.Errorf("shards: %d rows were carried for %d places", bound.Rows(), len(places))
+		return fmt.Errorf("%d rows were carried for %d places", bound.Rows(), len(places))
 	}
 	var batch credence.Batch
 	for first, count := range credence.Blocks(bound.Rows()) {
@@ -122,7 +122,7 @@ func (b *beside) Read(dst *credence.Chunk, first, count int) error {
 // add adds rows with levels of their own, whose codes become those of all.
 func (b *beside) add(from *some, source []int) error {
 	if len(from.schema.Columns) != len(b.schema.Columns) || from.Rows() != len(source) {
-		return fmt.Errorf("shards: the columns outside the formula are others in another part")
+		return fmt.Errorf("the columns outside the formula are others in another part")
 	}
 	width := len(b.schema.Columns)
 	for j := range b.schema.Columns {

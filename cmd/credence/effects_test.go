@@ -164,3 +164,15 @@ func TestRelativities(t *testing.T) {
 		t.Errorf("%d effects, want %d", len(effects), len(want))
 	}
 }
+
+// TestEffectsByNewLevels: rows whose level of a group training did not see are a group of averages of their own.
+func TestEffectsByNewLevels(t *testing.T) {
+	model := fitted(t, file(t, "old.csv", "y,x,g\n"+repeat("", 30, func(i int) string {
+		return string(rune('0'+i%7)) + "," + string(rune('0'+i%5)) + "," + "abc"[i%3:i%3+1] + "\n"
+	})),
+		"-f", "y ~ x + (1 | g)")
+	out := must(t, "effects", model, file(t, "new.csv", "y,x,g\n1,2,a\n2,3,d\n3,1,e\n"), "--by", "g")
+	if !strings.Contains(out, "not in training") {
+		t.Error(out)
+	}
+}

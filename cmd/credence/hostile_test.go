@@ -36,7 +36,7 @@ const patience = 60 * time.Second
 
 // remedies are what a refusal tells to do.
 var remedies = regexp.MustCompile(`(?i)\b(add|ask|begins?|check|choose|convert|copy|correct|declare|divide|export|fetch|fill|fit|free|give|keep|leave|let|list|make|multiply|` +
-	`name|needs|number the|pass|put|quote|raise|read|remove|restore|save|scale|see|start|state|split|the columns are|there can be|use|was it|was the file|wait|warm|write)\b`)
+	`name|needs|number the|pass|pick|put|quote|raise|read|remove|restore|run|save|scale|see|start|state|split|the columns are|there can be|use|was it|was the file|wait|warm|write)\b`)
 
 // check runs a command on something hostile. Right is an exit of 0 with what accept, where there is one,
 // finds in order; a refusal is one line that names the place, if one is given, and a remedy. All else fails.
