@@ -101,6 +101,14 @@ func TestOrdinal(t *testing.T) {
 		}
 	}
 	list := of(t, scorer, d, effect.Options{Draws: 3000})
+	for k, e := range of(t, scorer, d, effect.Options{Draws: 3000, Work: 1}) { // the delta method leaves cutpoints out
+		if e.Method != "draws" || e.Low != list[k].Low {
+			t.Errorf("%+v where work is bounded, want %+v", e, list[k])
+		}
+	}
+	if _, err := (effect.Options{Work: -1}).Validate(); err == nil {
+		t.Error("work below 0 is taken")
+	}
 	check(find(t, list, "x", "+1"), more, same)
 	check(find(t, list, "city", "Chur - Basel"), at("Chur"), at("Basel"))
 	check(of(t, scorer, d, effect.Options{What: effect.Predictions, Draws: 3000})[0], same, nil)

@@ -222,3 +222,27 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestFigures: a figure has the name and the value that it has in JSON, and what is not defined is left out.
+func TestFigures(t *testing.T) {
+	crps, original, wis, p := Score(.7), Score(1.25), Score(.6), .3
+	for _, e := range []Evaluation{
+		{RegressionResult: &RegressionResult{NLPD: 1, RMSE: 2, MAE: 3, SMSE: 4, MSLL: Score(math.NaN()), R2: 5}, CRPS: &crps, NLPDOriginal: &original, PITValue: &p,
+			IntervalsResult: &IntervalsResult{WIS: &wis}, CalibrationResult: &CalibrationResult{Slope: 1.5}, DevianceResult: &DevianceResult{Deviance: 9}},
+		{ClassificationResult: &ClassificationResult{Accuracy: .9, LogLoss: .2, AUC: .8, Brier: .1, ECE: .05}, CalibrationResult: &CalibrationResult{Slope: 1.5}},
+	} {
+		var told map[string]any
+		if err := json.Unmarshal([]byte(toJSON(t, e)), &told); err != nil {
+			t.Fatal(err)
+		}
+		figures := e.Figures()
+		for _, f := range figures {
+			if told[f.Name] != float64(f.Value) {
+				t.Errorf("%s is %v, and %v in JSON", f.Name, f.Value, told[f.Name])
+			}
+		}
+		if want := map[bool]int{true: 6, false: 11}[e.ClassificationResult != nil]; len(figures) != want {
+			t.Errorf("%d figures, want %d: %v", len(figures), want, figures)
+		}
+	}
+}

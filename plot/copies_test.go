@@ -112,7 +112,7 @@ func TestCopies(t *testing.T) {
 	for _, c := range []struct {
 		weights, want []float64
 	}{
-		{[]float64{1, 0, 3, 2}, []float64{1, 0, 3, 2}}, {[]float64{1.5, 1.5, 1.5, 1.5}, []float64{2, 1, 2, 1}},
+		{[]float64{1, 0, 3, 2}, []float64{1, 0, 3, 2}}, {[]float64{1.5, 1.5, 1.5, 1.5}, []float64{2, 1, 2, 1}}, {[]float64{1.2, 1.2, 1.2, 1.4}, []float64{1, 1, 2, 1}},
 		{[]float64{.25, .25, .25, .25}, []float64{1, 1, 1, 1}}, {[]float64{1e6, 2e6, 1e6}, []float64{12500, 25000, 12500}},
 	} {
 		repeat := newCopier(sum(c.weights), len(c.weights))

@@ -160,6 +160,11 @@ func TestLights(t *testing.T) {
 			t.Errorf("%+v: %+v, %+v", c.report, a, b)
 		}
 	}
+	for warnings, want := range []string{"The checks find nothing", "see 1 warning under", "see 2 warnings under"} {
+		if v := verdictOf([]Light{{State: Good}, {State: Good}, {State: Good}}, warnings); v.State != Good || !strings.Contains(v.Text, want) {
+			t.Errorf("%d warnings: %+v", warnings, v)
+		}
+	}
 	train, _ := rowsOf(t, 300, 7, false)
 	other, _ := rowsOf(t, 300, 8, false)
 	for _, c := range []struct {

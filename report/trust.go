@@ -44,25 +44,27 @@ func (r *writer) judge() error {
 	}
 	report := &r.scorer.Fitted().Report
 	r.summary.Lights = []Light{converged(report), approximation(report), calibrated}
+	r.summary.Verdict = verdictOf(r.summary.Lights, len(r.summary.Scores.Warnings))
+	return nil
+}
+
+// verdictOf is what lights come to, and warnings of the checks beside them.
+func verdictOf(lights []Light, warnings int) Verdict {
 	counts := map[string]int{}
-	for _, l := range r.summary.Lights {
+	for _, l := range lights {
 		counts[l.State]++
 	}
-	v := &r.summary.Verdict
 	switch {
 	case counts[Bad] > 0:
-		*v = Verdict{Bad, "Do not rely on this model yet"}
+		return Verdict{Bad, "Do not rely on this model yet"}
 	case counts[Care] > 0:
-		*v = Verdict{Care, "Usable with care"}
+		return Verdict{Care, "Usable with care"}
 	case counts[Unknown] > 0:
-		*v = Verdict{Unknown, "Nothing is known against it, and not every check was made"}
-	default:
-		*v = Verdict{Good, "The checks find nothing against this model"}
-		if n := len(r.summary.Scores.Warnings); n > 0 {
-			v.Text = fmt.Sprintf("The three lights are green; see %s under Checks", counted(n, "warning"))
-		}
+		return Verdict{Unknown, "Nothing is known against it, and not every check was made"}
+	case warnings > 0:
+		return Verdict{Good, fmt.Sprintf("The three lights are green; see %s under Checks", counted(warnings, "warning"))}
 	}
-	return nil
+	return Verdict{Good, "The checks find nothing against this model"}
 }
 
 // converged is green of a search that ended by itself, and of chains that agree: R̂ up to 1.01 and 400 effective draws

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -335,5 +336,47 @@ func TestLegendAndPoints(t *testing.T) {
 	}
 	if widths := []float64{textWidth("iiii"), textWidth("aaaa"), textWidth("MMMM"), textWidth("中中中中")}; !slices.IsSorted(widths) {
 		t.Errorf("widths %v", widths)
+	}
+}
+
+// TestData: in JSON shapes and scales are words, and what is no number is null.
+func TestData(t *testing.T) {
+	c := Chart{Title: "T", Description: "D", Panels: []Panel{{X: Axis{Scale: Time}, Y: Axis{Scale: Log, Levels: []string{"a"}}, Rules: []Rule{{At: 2, Upright: true}},
+		Marks: []Mark{{Shape: Line, X: Values{1, math.NaN(), math.Inf(1)}, Y: Values{-.5, 1e-300, 3}, Faint: true}, {Shape: Rug, X: Values{}}}}}}
+	for k, word := range []string{"line", "step", "band", "points", "interval", "bar", "rug"} {
+		if text, err := Shape(k).MarshalText(); err != nil || string(text) != word {
+			t.Errorf("shape %d is %s, %v", k, text, err)
+		}
+	}
+	text, err := json.Marshal(&c)
+	const want = `{"title":"T","description":"D","panels":[{"x":{"scale":"time"},"y":{"scale":"log","levels":["a"]},"marks":[{"shape":"line","x":[1,null,null],"y":[-0.5,1e-300,3]},{"shape":"rug"}],"rules":[{"at":2,"upright":true}]}]}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v; want %s", text, err, want)
+	}
+}
+
+// TestThinned: a line stays within a tenth of a pixel of all its points, one of many within three, by fewer points.
+func TestThinned(t *testing.T) {
+	var points [][2]float64
+	for k := range 500 {
+		points = append(points, [2]float64{float64(k), 100 * math.Sin(float64(k)/40)})
+	}
+	var count [2]int
+	for k, within := range []float64{.1, .3} {
+		kept := (&Mark{Faint: k == 1}).thinned(points)
+		at := 0
+		for _, p := range points {
+			for at+2 < len(kept) && kept[at+1][0] < p[0] {
+				at++
+			}
+			a, b := kept[at], kept[at+1]
+			if gap := math.Abs(a[1] + (p[0]-a[0])/(b[0]-a[0])*(b[1]-a[1]) - p[1]); gap > 1.01*within {
+				t.Fatalf("%.3f from the point at %g, want %g", gap, p[0], within)
+			}
+		}
+		count[k] = len(kept)
+	}
+	if 3*count[1] > 2*count[0] {
+		t.Errorf("%d points, and %d of one of many", count[0], count[1])
 	}
 }
