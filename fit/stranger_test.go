@@ -30,7 +30,7 @@ func TestExamplesBuildElsewhere(t *testing.T) {
 	write("go.mod", []byte("module stranger\n\ngo 1.26\n\nrequire github.com/credence-ml/credence v0.0.0\n\nreplace github.com/credence-ml/credence => "+root+"\n"), nil)
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	write("go.sum", sums, err)
-	for _, path := range []string{"fit/example_test.go", "score/example_test.go", "table/example_test.go"} {
+	for _, path := range []string{"fit/example_test.go", "score/example_test.go", "table/example_test.go", "feature/example_test.go", "infer/problem/example_test.go", "learn/example_test.go", "learn/own_example_test.go", "likelihood/example_test.go"} {
 		content, err := os.ReadFile(filepath.Join(root, path))
 		write(path, content, err)
 	}

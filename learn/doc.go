@@ -19,7 +19,7 @@
 //
 // The formula is that of package formula, lowered to keys: numbers are never centred or scaled, each
 // level of a category is a feature, and hash(…) takes any column as text. Engines are those of
-// [fit.Registry] that learn online: sep, ftrl, adpredictor and sgd in [fit.Default].
+// [fit.Registry] that learn online: sep, ftrl, adpredictor and sgd in [fit.Default]. The example of an engine adds one.
 //
 // # Cost and limits
 //

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -67,8 +66,8 @@ func ExampleBatch() {
 type logisticNoise struct{ scale float64 }
 
 func (l logisticNoise) LogDensity(y, f float64) float64 {
-	z := (y - f) / l.scale
-	return special.LogSigmoid(z) + special.LogSigmoid(-z) - math.Log(l.scale)
+	z := math.Abs(y-f) / l.scale
+	return -z - 2*math.Log1p(math.Exp(-z)) - math.Log(l.scale)
 }
 
 func (l logisticNoise) Mean(f float64) float64 { return f }
@@ -76,9 +75,8 @@ func (l logisticNoise) Mean(f float64) float64 { return f }
 func (l logisticNoise) Variance(float64) float64 { return l.scale * l.scale * math.Pi * math.Pi / 3 }
 
 func (l logisticNoise) Derivatives(y, f float64) (value, first, second float64) {
-	z := (y - f) / l.scale
-	p, q := special.Sigmoid(z), special.Sigmoid(-z)
-	return l.LogDensity(y, f), (p - q) / l.scale, -2 * p * q / (l.scale * l.scale)
+	tanh := math.Tanh((y - f) / (2 * l.scale))
+	return l.LogDensity(y, f), tanh / l.scale, (tanh*tanh - 1) / (2 * l.scale * l.scale)
 }
 
 func ExampleQuadrature() {

@@ -8,17 +8,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/infer/problem"
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/spec"
+	"github.com/credence-ml/credence/table"
 )
 
-// fit is an engine in thirty lines: normal targets of a known noise variance, with the prior deviation s/c of every
+// thirty is an engine in thirty lines: normal targets of a known noise variance, with the prior deviation s/c of every
 // block.
-func fit(ctx context.Context, model credence.Model, data credence.Data) (*credence.Fitted, error) {
+type thirty struct{ model credence.Model }
+
+func (e thirty) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
+	model := e.model
 	rows, err := problem.Open("example", model, data, problem.Offset|problem.Weight|problem.Precision)
 	if err != nil {
 		return nil, err
@@ -75,32 +80,40 @@ func fit(ctx context.Context, model credence.Model, data credence.Data) (*creden
 	return out, nil
 }
 
-// An engine of a program's own: a row of precision 4 is the row four times.
+// An engine of a program's own stands in the registry by a line. For this one a row of precision 4 is the row four
+// times.
 func ExampleHeld() {
-	rows := conform.Regression(likelihood.Gaussian{NoiseVariance: param.Hold(4)}, 50, 2, 1)
-	four := new(credence.Batch)
-	for i := range rows.Rows() {
-		for range 4 {
-			four.Append(rows, i, 1)
+	registry := fit.Default()
+	registry.Engines = append(registry.Engines, fit.Engine{Name: "thirty", Batch: func(fit.Run, *spec.Arguments) (fit.Maker, error) {
+		return func(m credence.Model) (credence.Engine, error) { return thirty{m}, nil }, nil
+	}})
+	for _, copies := range []int{1, 4} {
+		var x, y, precision []float64
+		for i := range 50 * copies {
+			k := float64(i / copies)
+			x, y = append(x, k), append(y, 3+2*k+5*math.Sin(k*k))
+			precision = append(precision, 4/float64(copies))
 		}
-	}
-	rows.Precision = make([]float64, rows.Rows())
-	for i := range rows.Precision {
-		rows.Precision[i] = 4
-	}
-	model := credence.Model{Features: conform.Columns{Dense: 2, Intercept: true}, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(4)}}
-	for _, data := range []*credence.Batch{rows, four} {
-		fitted, err := fit(context.Background(), model, conform.Memory{All: data})
+		rows, err := table.New().Numbers("x", x).Numbers("y", y).Numbers("p", precision).Source()
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		q := fitted.Members[0].Posterior
-		mean, variance := make([]float64, q.Weights()), make([]float64, q.Weights())
-		q.Marginals(mean, variance)
-		fmt.Printf("%d rows: %.4f ± %.4f\n", fitted.Report.Rows, mean[1], math.Sqrt(variance[1]))
+		fitted, err := fit.Table(context.Background(), rows, fit.Options{
+			Formula: "y ~ x + precision(p)", Family: "gaussian(variance=9)", Engine: "thirty", Registry: registry,
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		terms, err := score.Terms(fitted, score.TermOptions{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%d rows: %s %.4f ± %.4f\n", fitted.Report.Rows, terms[1].Name, terms[1].Mean, float64(terms[1].SD))
 	}
 	// Output:
-	// 50 rows: 0.9443 ± 0.1804
-	// 200 rows: 0.9443 ± 0.1804
+	// 50 rows: x 2.0097 ± 0.0147
+	// 200 rows: x 2.0097 ± 0.0147
 }
