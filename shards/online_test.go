@@ -17,6 +17,7 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/safetensors"
 )
 
 // clicks writes files of so many rows each: two categories, of which one has levels of each file's own where apart, and
@@ -162,6 +163,15 @@ func TestOnlineParts(t *testing.T) {
 		must.Succeed(t, err)
 		_, err = resumed.Row(rows)
 		refused(t, err, "4 files that were learned apart", "--from")
+	}
+	// Rows leave the first file alone.
+	job := must.Value(NewOnline(ctx, paths, fit.Options{Formula: "click ~ hash(.)"}, dataset.Options{}))(t)
+	for k, want := range map[int]int{0: 4096, 2: 0} {
+		state := must.Value(job.Partial(ctx, k))(t).states[k]
+		r := must.Value(safetensors.NewReader(bytes.NewReader(state), int64(len(state))))(t)
+		if lengths := must.Value(safetensors.Read[int32](r, "sep.early.lengths"))(t); len(lengths) != want {
+			t.Errorf("%d rows of file %d leave it, want %d", len(lengths), k, want)
+		}
 	}
 	kept := must.Value(NewOnline(ctx, paths, fit.Options{Formula: "click ~ hash(.)"}, dataset.Options{}))(t)
 	must.Succeed(t, kept.KeepRows())

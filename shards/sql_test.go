@@ -18,6 +18,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/score"
 )
@@ -120,6 +121,9 @@ func TestSQLIsFit(t *testing.T) {
 		}
 		if math.Abs(*got.Report.Evidence-*want.Report.Evidence) > 1e-7 || math.Abs(got.TargetMean/want.TargetMean-1) > 1e-12 || math.Abs(got.TargetVariance/want.TargetVariance-1) > 1e-11 || got.Report.Rows != 3000 || got.Report.Inputs != want.Report.Inputs {
 			t.Errorf("%s: %+v, want %+v", formula, got.Report, want.Report)
+		}
+		if a, b := got.Frame.(*frame.Frame).Target.LogSlope, want.Frame.(*frame.Frame).Target.LogSlope; (a == nil) != (b == nil) || a != nil && math.Abs(*a / *b - 1) > 1e-12 {
+			t.Errorf("%s: the target's slope is %v, want %v", formula, a, b)
 		}
 	}
 	// Statements of 400 sums each.
