@@ -65,6 +65,20 @@ func typed(t *testing.T, name, page string, demonstration outcome) {
 	}
 }
 
+// TestFirstScreen: README begins with the two commands that do everything.
+func TestFirstScreen(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := strings.Join(strings.SplitN(string(page), "\n", 25)[:24], "\n")
+	for _, command := range []string{"\n    go run ./cmd/credence demo", "\n    go test ./..."} {
+		if !strings.Contains(first, command) {
+			t.Errorf("the first 24 lines of README lack %q", strings.TrimSpace(command))
+		}
+	}
+}
+
 // figure is a number as commands print it.
 var figure = regexp.MustCompile(`[-+]?[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?`)
 
