@@ -105,6 +105,10 @@ func TestProductsOfKernels(t *testing.T) {
 			t.Errorf("frequencies 1 and %d of the first kernel have the product %v", at/8+1, c)
 		}
 	}
+	product = draw(t, in, RandomFourier{Name: "k", Kernel: RBF, Sampling: IID, Inputs: []int{0, 1, 2, 3}, Times: []Factor{{RBF, []int{1, 0, 2, 3}, Lengthscale{}}}}, 4, 3)
+	if c := dot(product.Frequencies[:4], product.Frequencies[8:12]); math.Abs(c) < 1e-12 {
+		t.Error("frequencies that are asked to be independent are orthogonal")
+	}
 }
 
 // A product tells its lengthscales by kernel, and keeps those that are stated.

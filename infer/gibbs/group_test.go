@@ -42,6 +42,24 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestGroupOdds: the odds of a group are the same seen from without and from within, whatever the slab.
+func TestGroupOdds(t *testing.T) {
+	s := conform.NewSelection(40, 12, 4, 0.3, 0.3, 0.5, false, 41)
+	f := s.Features.(conform.Columns)
+	f.Together = []credence.Block{{First: 2, Count: 3}, {First: 7, Count: 4}}
+	s.Features = f
+	l, p := likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, prior.SpikeSlab{Inclusion: param.Hold(0.3), Slab: param.Hold(0.2)}
+	c := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{}))(t).testChain(t, s)
+	for _, g := range c.groups {
+		before := c.groupOdds(g, 0, 0)
+		c.reverse(g)
+		must.Succeed(t, c.refresh())
+		if after := c.groupOdds(g, 0, 0); !(math.Abs(after-before) <= 1e-9*before) {
+			t.Errorf("columns %d to %d: odds %v, and %v now that they are in %t", g.First, g.End()-1, before, after, c.in[g.First])
+		}
+	}
+}
+
 // TestLargeAlone: with large groups alone there is no flip to choose, and the moves go on.
 func TestLargeAlone(t *testing.T) {
 	s := conform.NewSelection(60, 140, 3, 0, 1, 0.2, false, 4)
