@@ -2,6 +2,7 @@ package fit
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
@@ -19,37 +21,56 @@ const (
 	// trialGain is what they have to gain in a trial: enough of them differ from twice as many by less than a tenth of
 	// a nat.
 	trialGain = 0.5
-	// trialRows are the evenly spread rows on which it is tried whether twice as many may gain.
-	trialRows = 4000
+	// trialRows are the evenly spread rows on which it is tried whether twice as many may gain, and surerRows those on
+	// which what they say is tried again: a fit with twice as many costs what all trials do.
+	trialRows, surerRows = 4000, 20_000
 )
 
-// trialEngines are the engines of trials, by those of fits.
-var trialEngines = map[string]string{"exact": "exact(starts=1, hyper=mode)", "svi": "svi(covariance=full, starts=1, hyper=mode, diagnostics=0)"}
+// trialEngine is the engine of trials.
+const trialEngine = "exact(starts=1, hyper=mode)"
 
 // double fits with twice as many frequencies, of those left out, while the evidence gains. Whether it may is tried on
 // some of the rows first, at the lengthscales of the fit and at half of them: nothing but variances is learned there,
-// so that a fit whose frequencies suffice costs three evaluations more. A small gain of a trial will do, since
-// lengthscales that are learned anew add to it; further fits go on from those learned. What fails on the way leaves the
-// fit as it is.
+// so that a fit whose frequencies suffice costs three evaluations more. For rows of other families than the gaussian
+// the normal likelihood stands that touches theirs at the fit: a trial is then one look at them, where a fit would be
+// ten. A small gain of a trial will do, since lengthscales that are learned anew add to it; further fits go on from
+// those learned. What fails on the way leaves the fit as it is.
 func (p *Prepared) double(ctx context.Context, fitted *credence.Fitted) (*credence.Fitted, error) {
 	_, normal := p.model.Prior.(prior.Normal)
-	text := trialEngines[p.entry.Name]
-	if more, _ := p.twice(p.drawn, nil); !normal || text == "" || more == nil {
+	tried := p.entry.Name == "exact" || p.entry.Name == "svi"
+	if more, _ := p.twice(p.drawn, nil); !normal || !tried || more == nil {
 		return fitted, nil
 	}
 	rows, err := p.some(ctx, trialRows)
 	if err != nil {
 		return nil, err
 	}
-	d := &doubling{Prepared: p, rows: rows, engine: text}
+	surer := rows
 	for {
 		features, ok := fitted.Members[0].Model.Features.(*feature.Set)
 		if !ok {
 			return fitted, nil
 		}
+		d, err := p.doubling(fitted, rows)
+		if err != nil {
+			return nil, err
+		}
 		from, drawn, err := d.try(ctx, features)
 		if err != nil || drawn == nil {
 			return fitted, ctx.Err()
+		}
+		if rows.Rows() < p.data.Rows() {
+			if surer == rows {
+				if surer, err = p.some(ctx, surerRows); err != nil {
+					return nil, err
+				}
+			}
+			if d, err = p.doubling(fitted, surer); err != nil {
+				return nil, err
+			}
+			if gained, err := d.gain(ctx, features, from, drawn); err != nil || !gained {
+				return fitted, ctx.Err()
+			}
 		}
 		more, err := p.plan.Draw(from, drawn, p.job.options.Seed)
 		if err != nil {
@@ -114,7 +135,52 @@ func (p *Prepared) twice(drawn []formula.Frequencies, wanted func(term string) b
 type doubling struct {
 	*Prepared
 	rows   credence.Data
-	engine string
+	family credence.Likelihood // of rows
+}
+
+// leastCurvature is the least precision of a row's normal likelihood, as a share of their mean: a row of heavy tails
+// may have a negative one.
+const leastCurvature = 0.1
+
+// doubling prepares trials on rows from a fit.
+func (p *Prepared) doubling(fitted *credence.Fitted, rows *problem.Memory) (*doubling, error) {
+	d := &doubling{Prepared: p, rows: rows, family: p.model.Likelihood}
+	if p.entry.Name != "svi" {
+		return d, nil
+	}
+	main := 0
+	for m := range fitted.Members {
+		if fitted.Share(m) > fitted.Share(main) {
+			main = m
+		}
+	}
+	var at credence.Distribution
+	if err := fitted.DistributionTo(credence.NewWorkspace(p.job.options.Threads), &at, &rows.All); err != nil {
+		return nil, err
+	}
+	// exp(g (f − m) − ½ β (f − m)²), with g and −β the expected slopes of log p(y|f), is a normal density of the target
+	// m + g/β with precision β.
+	normal := &problem.Memory{All: rows.All}
+	n := rows.Rows()
+	target, precision, mean := make([]float64, n), make([]float64, n), 0.0
+	for i := range n {
+		l, ok := rows.All.LikelihoodOf(fitted.Members[main].Model.Likelihood, i).(likelihood.Expected)
+		if !ok {
+			return nil, fmt.Errorf("%T has no expected log density", fitted.Members[main].Model.Likelihood)
+		}
+		m, v := at.Latent(i)
+		_, slope, bend := l.ExpectedLogDensity(rows.All.Target[i], m, v)
+		target[i], precision[i] = slope, -2*bend
+		mean += max(0, precision[i]) / float64(n)
+	}
+	for i := range n {
+		m, _ := at.Latent(i)
+		precision[i] = max(precision[i], leastCurvature*mean)
+		target[i] = m + target[i]/precision[i]
+	}
+	normal.All.Target, normal.All.Precision, normal.All.Trials = target, precision, nil
+	d.rows, d.family = normal, likelihood.Gaussian{NoiseVariance: param.Hold(1)}
+	return d, nil
 }
 
 // try returns the numbers of frequencies with which the evidence may gain, nil if there are none, and features with the
@@ -152,6 +218,16 @@ func (d *doubling) try(ctx context.Context, features *feature.Set) (from *featur
 		return from, some, nil
 	}
 	return together, all, nil
+}
+
+// gain says whether the evidence gains by drawn at the lengthscales of from.
+func (d *doubling) gain(ctx context.Context, features, from *feature.Set, drawn []formula.Frequencies) (bool, error) {
+	now, err := d.evidence(ctx, features, d.drawn)
+	if err != nil {
+		return false, err
+	}
+	then, err := d.evidence(ctx, from, drawn)
+	return then > now+trialGain, err
 }
 
 // gains returns features with the lengthscales at which the evidence gains by drawn, nil where it does not: those
@@ -199,8 +275,8 @@ func (d *doubling) evidence(ctx context.Context, features *feature.Set, drawn []
 		}
 	}
 	model := d.model
-	model.Features = features.Held()
-	engine, err := d.engineOf(d.engine, model)
+	model.Features, model.Likelihood = features.Held(), d.family
+	engine, err := d.engineOf(trialEngine, model)
 	if err != nil {
 		return 0, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -179,7 +180,7 @@ func TestTrialsAreFits(t *testing.T) {
 			return Options{Formula: "y ~ rbf(a" + n + ", lengthscale=0.1) + offset(o) + " + role + "(w)", Prior: "normal(variance=0.02)", Engine: "exact(starts=1, hyper=mode)", Seed: 7, Threads: 1}
 		}
 		p := must.Value(must.Value(New(of("")))(t).Prepare(t.Context(), rows))(t)
-		d := &doubling{Prepared: p, rows: must.Value(p.some(t.Context(), trialRows))(t), engine: trialEngines["exact"]}
+		d := &doubling{Prepared: p, rows: must.Value(p.some(t.Context(), trialRows))(t), family: p.model.Likelihood}
 		twice, _ := p.twice(p.drawn, nil)
 		for n, drawn := range map[string][]formula.Frequencies{", n=50": p.drawn, ", n=100": twice} {
 			got := must.Value(d.evidence(t.Context(), p.model.Features.(*feature.Set), drawn))(t)
@@ -206,6 +207,45 @@ func TestTrialsAreFits(t *testing.T) {
 		}
 		if next >= all.Rows() || next < all.Rows()*3/4 {
 			t.Errorf("%s: the rows end at row %d of %d", role, next, all.Rows())
+		}
+	}
+}
+
+// What a trial of another family says twice as many frequencies gain is what a fit of the same rows with the numbers
+// stated gains, with their weights, offsets, trials and precisions: little where enough are drawn, and much where not.
+func TestTrialsOfOtherFamilies(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 26))
+	var a, o, w, k, count, amount, share, tailed []float64
+	for i := range 500 {
+		x := rng.Float64()
+		f := 1.5 * math.Sin(200*x) // more waves than 50 frequencies of such a lengthscale reach
+		a, o, w, k = append(a, x), append(o, rng.NormFloat64()/2), append(w, float64(1+i%3)), append(k, float64(3+i%5))
+		count = append(count, likelihood.Poisson{}.Sample(rng, 1+f+o[i]))
+		amount = append(amount, likelihood.Gamma{Shape: param.Hold(2 * w[i])}.Sample(rng, f+o[i]))
+		share = append(share, likelihood.Binomial{Trials: k[i]}.Sample(rng, f+o[i]))
+		tailed = append(tailed, likelihood.StudentT{DegreesOfFreedom: param.Hold(4), Scale: param.Hold(1)}.Sample(rng, f+o[i]))
+	}
+	rows := must.Value(table.New().Numbers("a", a).Numbers("o", o).Numbers("w", w).Numbers("k", k).
+		Numbers("count", count).Numbers("amount", amount).Numbers("share", share).Numbers("tailed", tailed).Source())(t)
+	for _, c := range []struct{ formula, family string }{
+		{"count ~ rbf(a%s, lengthscale=0.01) + offset(o) + weight(w)", "poisson"},
+		{"amount ~ rbf(a%s, lengthscale=0.01) + offset(o) + precision(w)", "gamma(shape=2)"},
+		{"share ~ rbf(a%s, lengthscale=0.01) + offset(o)", "binomial(trials=k)"},
+		{"tailed ~ rbf(a%s, lengthscale=0.01) + offset(o)", "studentt(df=4, scale=1)"},
+		{"tailed ~ rbf(a%s, lengthscale=0.3) + offset(o)", "studentt(df=4, scale=1)"},
+	} {
+		of := func(n string) Options {
+			return Options{Formula: fmt.Sprintf(c.formula, n), Family: c.family, Engine: "svi(covariance=full, starts=1, hyper=mode)", Seed: 7, Threads: 1}
+		}
+		p := must.Value(must.Value(New(of("")))(t).Prepare(t.Context(), rows))(t)
+		first := must.Value(p.engine.Fit(t.Context(), p.data))(t)
+		d := must.Value(p.doubling(first, must.Value(p.some(t.Context(), trialRows))(t)))(t)
+		features := p.model.Features.(*feature.Set)
+		twice, _ := p.twice(p.drawn, nil)
+		told := must.Value(d.evidence(t.Context(), features, twice))(t) - must.Value(d.evidence(t.Context(), features, p.drawn))(t)
+		gained := evidence(&must.Value(Table(t.Context(), rows, of(", n=100")))(t).Report) - evidence(&must.Value(Table(t.Context(), rows, of(", n=50")))(t).Report)
+		if math.Abs(told-gained) > 0.1+0.15*math.Abs(gained) {
+			t.Errorf("%s: twice as many gain %.3f in a trial, %.3f in a fit", fmt.Sprintf(c.formula, ""), told, gained)
 		}
 	}
 }

@@ -31,7 +31,10 @@ type integration struct {
 	// quadratic says that rows are many enough for a pass to cost something, and that the normal likelihood that stands
 	// for them says all of a posterior near by: with parameters of the likelihood, and in an expansion, rows have
 	// slopes of their own.
-	quadratic      bool
+	quadratic bool
+	// valued says that, with parameters, a pass costs so much that one is to end where another would only have looked
+	// that it had: nodes then ask the rows for their density alone.
+	valued         bool
 	slopeTolerance float64 // of fits of which differences are taken
 	evaluations    int     // fits at a θ
 }
@@ -78,7 +81,7 @@ func (g *integration) at(ctx context.Context, theta []float64, tolerance float64
 		return g.from(ctx, theta, g.mode.Point, g.mode.Shift, tolerance)
 	}
 	start, shift := g.mode.Clone(), slices.Clone(g.mode.Shift)
-	known := tolerance == nodeTolerance && g.quadratic
+	known := tolerance == nodeTolerance && (g.quadratic || g.valued)
 	for k, m := range g.moves {
 		kernel.Axpy(theta[k]-g.theta[k], m.sites, start.Sites)
 		kernel.Axpy(theta[k]-g.theta[k], m.shift, shift)
@@ -90,9 +93,16 @@ func (g *integration) at(ctx context.Context, theta []float64, tolerance float64
 // beside is at from a normal likelihood that is near the one there, without a look at the rows where it is known to be
 // near enough. Where it leads nowhere, at goes on from that of the mode.
 func (g *integration) beside(ctx context.Context, theta []float64, start *newton.Point, shift []float64, tolerance float64, known bool) (*newton.Given, error) {
-	if known {
+	switch {
+	case known && g.quadratic:
 		g.evaluations++
 		if next, ok := g.newton.Beside(theta, g.mode, start, shift); ok {
+			return next, nil
+		}
+	case known:
+		g.evaluations++
+		next, err := g.newton.At(ctx, g.rows, theta, start, shift, g.stats, newton.Task{There: true}, false)
+		if err == nil && problem.Finite(next.Bound) {
 			return next, nil
 		}
 	}
@@ -219,7 +229,13 @@ const steepest = 0.02
 func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Point, error) {
 	learned := len(g.newton.Theta(from)) > 0
 	g.slopeTolerance = slopeTolerance
-	if g.quadratic = g.operations() > cheapOperations && len(from.Free) == 0 && g.config.Approximation != Laplace; g.quadratic {
+	switch variational := g.config.Approximation != Laplace; {
+	case len(from.Free) == 0:
+		g.quadratic = variational && g.operations() > cheapOperations
+	default:
+		g.valued = variational && g.operations() > freeOperations
+	}
+	if g.quadratic || g.valued {
 		g.slopeTolerance = max(slopeTolerance, g.tolerance())
 	}
 	switch {

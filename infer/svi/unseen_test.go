@@ -74,6 +74,46 @@ func TestParametersAreSeen(t *testing.T) {
 	}
 }
 
+// Where a pass costs much, nodes ask the rows for their density alone: it is theirs at the posterior that is known to
+// the tolerance of a node, and farther away a climb goes on.
+func TestNodesAreValued(t *testing.T) {
+	ctx := context.Background()
+	data := draw(t, likelihood.NegativeBinomial{}, 2500, 20, 4)
+	g := integrated(t, credence.Model{Features: plain{p: 20, intercept: true}, Likelihood: likelihood.NegativeBinomial{}, Prior: normal}, data)
+	if g.valued {
+		t.Fatal("a pass over 2,500 rows of 21 weights is said to cost much")
+	}
+	g.valued = true
+	for k := range g.theta {
+		farthest := 0.999 * math.Sqrt(nodeTolerance/float64(len(g.theta))/(2*g.moves[k].missed))
+		for _, share := range []float64{-1, 0.5, 1} {
+			theta, step := slices.Clone(g.theta), share*farthest
+			theta[k] += step
+			g.stats.Curvature[0] = math.NaN() // of which nothing is asked
+			near := must.Value(g.at(ctx, theta, nodeTolerance))(t)
+			if !math.IsNaN(g.stats.Curvature[0]) && g.stats.Curvature[0] != 0 {
+				t.Errorf("parameter %d, a step of %v: the rows' products are added up", k, step)
+			}
+			exact := must.Value(g.from(ctx, theta, g.mode.Point, g.mode.Shift, fineTolerance))(t)
+			if gap := math.Abs(near.LogDensity - exact.LogDensity); gap > 1e-3 {
+				t.Errorf("parameter %d, a step of %v: density %.9g, of a climb %.9g, at the mode %.9g", k, step, near.LogDensity, exact.LogDensity, g.mode.LogDensity)
+			}
+			for j, v := range exact.Psi {
+				if gap := math.Abs(near.Mean[j]-exact.Mean[j]) / math.Sqrt(v); gap > nodeTolerance {
+					t.Errorf("parameter %d, a step of %v: the mean of weight %d is off by %v standard deviations", k, step, j, gap)
+				}
+			}
+		}
+	}
+	far := slices.Clone(g.theta)
+	far[0] += 3
+	near := must.Value(g.at(ctx, far, nodeTolerance))(t)
+	exact := must.Value(g.from(ctx, far, g.mode.Point, g.mode.Shift, fineTolerance))(t)
+	if math.Abs(near.LogDensity-exact.LogDensity) > 1e-3 {
+		t.Errorf("far away: density %v, of a climb %v", near.LogDensity, exact.LogDensity)
+	}
+}
+
 // One row on the wrong side, in any block, is enough for the classes not to be separated.
 func TestSeparatedInParts(t *testing.T) {
 	ctx, m := context.Background(), &memory{x: linop.NewDense(5000, 1)}

@@ -53,6 +53,7 @@ type Newton struct {
 	product   []float64
 	fixed     bool      // prior variances and parameters of the likelihood stay
 	sloped    bool      // their slopes are wanted all the same
+	valued    bool      // a pass adds up values alone
 	clamp     bool      // rows of negative curvature are left out, where nothing else makes V positive
 	upper     []float64 // d×d: V in a pass, where formed says so
 	formed    bool
@@ -103,6 +104,9 @@ type Task struct {
 	// near says that the last climb was at nearly the same hyper-parameters and that V was placed at the point,
 	// known that the statistics are those there.
 	known, near bool
+	// There says that the normal likelihood to begin from is known to be near enough: [Newton.At] then takes its bound
+	// from the rows, and no step.
+	There bool
 }
 
 // Climb maximises the bound over rows from a point, which it moves to where it ends; the statistics

@@ -139,6 +139,9 @@ func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int,
 		s.Value += v
 	}
 	s.Separated = s.Separated && b.Separated(f.Likelihood, terms.Mean)
+	if n.valued {
+		return true
+	}
 	b.Phi.AddMulTrans(ws, s.Gradient, terms.DMean)
 	s.addParameters(ws, b, terms, p, !n.fixed, third)
 	if third {

@@ -71,6 +71,15 @@ func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, fr
 			return nil, n.indefinite()
 		}
 	}
+	if task.There {
+		n.valued = true
+		defer func() { n.valued = false }()
+		if err := n.Pass(ctx, rows, s, at.Mean, n.factor, at.Family); err != nil {
+			return nil, err
+		}
+		at.Bound = s.Value - n.divergence(at)
+		return n.given(at, theta, shift, nil, false), nil
+	}
 	if _, _, err := n.Climb(ctx, rows, at, s, task); err != nil {
 		return nil, err
 	}

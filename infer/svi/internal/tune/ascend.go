@@ -71,10 +71,14 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 		}
 		return -value, nil
 	}
-	last := make([]float64, n)
+	last, first := make([]float64, n), math.NaN()
 	result, err := lbfgs.Minimise(x, func(x, gradient []float64) (float64, error) {
 		copy(last, x)
-		return objective(x, gradient)
+		value, err := objective(x, gradient)
+		if math.IsNaN(first) {
+			first = value
+		}
+		return value, err
 	}, cfg)
 	if err != nil {
 		return nil, err
@@ -91,7 +95,7 @@ func (t *tuner) ascend(ctx context.Context, from *Result, reach float64) (*Resul
 		t.rows.Retransform(features)
 		t.FeaturesChanged()
 	}
-	return &Result{Features: features, At: at, pairs: result.Pairs, settled: result.Converged}, nil
+	return &Result{Features: features, At: at, pairs: result.Pairs, settled: result.Converged, promised: first - result.F}, nil
 }
 
 // evidence is log Z at the given features and prior variances. It stores the posterior of the normal

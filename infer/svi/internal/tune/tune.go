@@ -53,6 +53,8 @@ type Result struct {
 	bound   float64      // with the log priors of hyper-parameters, but for constants
 	pairs   []lbfgs.Pair // steps of the ascent, which the next one builds on
 	settled bool         // the ascent ended for want of gain
+	// promised is what the normal rows gained in the ascent.
+	promised float64
 }
 
 // Redrawn returns the features of a start: the given ones first, then fresh draws.
@@ -168,7 +170,7 @@ func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, round
 	t.covary = make([]float64, t.Layout.Len())
 	t.tunable, t.hypers = base.LearnedHypers(p.Features)
 	t.minGain = 0.01
-	if rows.Sampled() { // the rows left out say otherwise by more
+	if rows.Sampled() || from != nil { // the rows left out say otherwise by more, and a step costs much
 		t.minGain = 0.01 * float64(1+len(t.hypers))
 	}
 	current := &Result{Features: p.Features, At: newton.Begin(s), Scale: rows.Scale()}
@@ -213,8 +215,11 @@ func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, round
 		if progress != nil {
 			progress(credence.Progress{Stage: stage, Done: i + 1, Total: rounds, Objective: current.bound})
 		}
-		// A twentieth of a nat a hyper-parameter is far below what its prior leaves open.
-		if gain > 0 && (gain < 0.05*float64(1+len(t.hypers)) || from != nil && rows.Sampled() && next.settled) || reach < 0.02 {
+		// A twentieth of a nat a hyper-parameter is far below what its prior leaves open. Where the rows gain what their
+		// normal ones promised, these are nearly the same at the new values, and the next ascent ends where it begins.
+		enough := 0.05 * float64(1+len(t.hypers))
+		kept := next.settled && math.Abs(gain-next.promised) < enough
+		if gain > 0 && (gain < enough || kept || from != nil && rows.Sampled() && next.settled) || reach < 0.02 {
 			break
 		}
 	}
