@@ -98,9 +98,11 @@ func (s *Scores) of(column bool) *figures {
 
 // Comparison sets models beside each other.
 type Comparison struct {
-	Rows     int        `json:"rows"`   // scored by every model
-	Models   []Compared `json:"models"` // in the order given
-	Warnings []string   `json:"warnings"`
+	Rows   int        `json:"rows"`   // scored by every model
+	Models []Compared `json:"models"` // in the order given
+	// Baselines are what predictions without columns come to, of each kind of the models.
+	Baselines []Baseline `json:"baselines,omitempty"`
+	Warnings  []string   `json:"warnings"`
 }
 
 // Compared is what a comparison says about one model. A figure that is no number, because a target
@@ -193,6 +195,13 @@ func Compare(models ...*Scores) (*Comparison, error) {
 			}
 		}
 		out.Models = append(out.Models, compared)
+	}
+	for _, kind := range []string{Probabilities, Densities} {
+		if leader := leaders[kind]; leader != nil && len(leader.weight) > 0 {
+			if b := leader.baseline(across); b != nil {
+				out.Baselines = append(out.Baselines, *b)
+			}
+		}
 	}
 	if first.leaver == nil && !first.refits && first.training() {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("these are the rows that %s was fitted to, which it predicts too well: --loo leaves each row out", first.Name))

@@ -35,6 +35,9 @@ func (t *Table) Criticise(ctx context.Context, e *Evaluation) (*metric.Evaluatio
 	options := criticism.Options{Seed: t.scorer.fitted.Recipe.Seed, Threads: t.scorer.options.Threads, Fitted: e.leaver != nil, Beside: t.rows}
 	found, err := criticism.Of(ctx, t.scorer.fitted, t.bound, options)
 	out.Warnings, out.Remarks, _ = criticism.Texts(found)
+	if e.sums.rows > 0 && e.sums.training(e.scorer) {
+		out.Warnings = append([]string{"these are the rows that the model was fitted to, which it predicts better than others: --loo leaves each row out, --cv 10 fits again without"}, out.Warnings...)
+	}
 	return out, err
 }
 
@@ -50,11 +53,15 @@ type Evaluation struct {
 	size         float64 // of a negative binomial family, for the unit deviance
 	back         *original
 	leaver       *Leaver // nil where rows are not left out
-	closed       bool
-	every, seen  int // one of so many rows has its CRPS taken, of those so far
-	by           []string
-	groupOf      func(rows *Rows, i int) ([]string, error) // nil without groups
-	groups       map[string]*group
+	// Of rows of which there are as many as in the fit of the scorer: sums that tell whether they are its rows.
+	scorer      *Scorer
+	expected    int
+	sums        trainingSums
+	closed      bool
+	every, seen int // one of so many rows has its CRPS taken, of those so far
+	by          []string
+	groupOf     func(rows *Rows, i int) ([]string, error) // nil without groups
+	groups      map[string]*group
 }
 
 // measures gather metrics of some rows.
@@ -161,6 +168,7 @@ const mostScored = 10_000
 // Expect says how many rows are to come, of which the CRPS is taken of about 10,000 evenly spread ones, where they are
 // more and it has no closed form.
 func (e *Evaluation) Expect(rows int) {
+	e.expected = rows
 	if !e.closed {
 		e.every = everyOf(rows)
 	}
@@ -205,6 +213,14 @@ func (e *Evaluation) Add(rows *Rows) error {
 	}
 	if rows.scorer.back != nil { // the rows are taken back, and the training moments are not
 		e.back, e.regression.TrainVariance, e.none.regression.TrainVariance = nil, 0, 0
+	}
+	if e.scorer == nil {
+		e.scorer = rows.scorer
+	}
+	if e.leaver == nil && e.expected == e.scorer.fitted.Report.Rows {
+		for i := range rows.Len() {
+			e.sums.add(rows, i)
+		}
 	}
 	all := make([]rowFigures, rows.Len())
 	rows.Each(func(i int) { e.measure(&all[i], rows, i, tails) })

@@ -110,10 +110,12 @@ type Summary struct {
 	Draws   int     `json:"draws,omitempty"`   // of random features, if predictions average over several
 	Seconds float64 `json:"seconds,omitempty"` // of wall time
 	// weights whose inclusion is above selected_above, or that are not 0
-	Selected *int     `json:"selected,omitempty"`
-	Above    float64  `json:"selected_above,omitempty"` // inclusion of those
-	Warnings []string `json:"warnings"`                 // what a reader should know, each with a remedy
-	Model    string   `json:"model,omitempty"`          // path of the file that was written or read
+	Selected *int    `json:"selected,omitempty"`
+	Above    float64 `json:"selected_above,omitempty"` // inclusion of those
+	// Baseline is what a prediction without columns comes to on the rows of the fit.
+	Baseline *Baseline `json:"baseline,omitempty"`
+	Warnings []string  `json:"warnings"`        // what a reader should know, each with a remedy
+	Model    string    `json:"model,omitempty"` // path of the file that was written or read
 }
 
 // Summarise sums up a fitted model; Seconds and Model are the caller's to set.
@@ -121,7 +123,7 @@ func Summarise(fitted *credence.Fitted) Summary {
 	family := fitted.Members[0].Model.Likelihood
 	result := Summary{
 		Report: fitted.Report, Family: fmt.Sprint(family), Prior: fitted.Recipe.Prior, Formula: fitted.Recipe.Formula,
-		Warnings: append([]string{}, fitted.Report.Warnings...),
+		Warnings: append([]string{}, fitted.Report.Warnings...), Baseline: baselineOf(fitted),
 	}
 	if named, ok := family.(likelihood.Named); ok {
 		result.Family = named.Name()

@@ -132,6 +132,7 @@ func (p *program) printComparison(c *score.Comparison, errors string) {
 			}
 			if len(models) > 0 {
 				p.printCompared(models, mixed)
+				p.printNone(c.Baselines, models)
 				p.printBest(models)
 			}
 		}
@@ -144,6 +145,30 @@ func (p *program) printComparison(c *score.Comparison, errors string) {
 	}
 	for _, warning := range c.Warnings {
 		p.warn("%s", warning)
+	}
+}
+
+// printNone says how good a prediction without columns is, and which models of a table are no better.
+func (p *program) printNone(baselines []score.Baseline, models []score.Compared) {
+	for _, b := range baselines {
+		if b.Kind != models[0].Kind {
+			continue
+		}
+		what := "a normal curve of these targets' own mean and spread"
+		if b.Kind == score.Probabilities {
+			what = "the share of each value among these targets"
+		}
+		var no []string
+		for _, m := range models {
+			if m.NLPD >= b.NLPD {
+				no = append(no, printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors")))
+			}
+		}
+		verdict := ""
+		if len(no) > 0 {
+			verdict = "; no better is " + strings.Join(no, ", ")
+		}
+		p.say("baseline  %s, without columns: nlpd %s, rmse %s%s", what, shown("%.5g", b.NLPD), shown("%.5g", b.RMSE), verdict)
 	}
 }
 

@@ -204,11 +204,14 @@ func (p *program) printBaseline(e *metric.Evaluation) {
 	if !r.RMSE.Defined() || !r.SMSE.Defined() || !(r.SMSE > 0) {
 		return
 	}
-	verdict := ""
+	verdict, curve := "", ""
 	if r.SMSE >= 1 {
 		verdict = "; the model is no better"
 	}
-	p.say("baseline  the mean of these targets for every row: rmse %s, in units of %s%s", significant(float64(r.RMSE)/math.Sqrt(float64(r.SMSE))), p.predicted, verdict)
+	if r.MSLL.Defined() && r.NLPD.Defined() {
+		curve = fmt.Sprintf(", and a normal curve around that of training: nlpd %s", significant(float64(r.NLPD-r.MSLL)))
+	}
+	p.say("baseline  the mean of these targets for every row: rmse %s, in units of %s%s%s", significant(float64(r.RMSE)/math.Sqrt(float64(r.SMSE))), p.predicted, curve, verdict)
 }
 
 // targetText is the target as the formula has it, such as log(price).

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -70,6 +71,9 @@ func tellError(w io.Writer, err error) {
 		return
 	}
 	message := err.Error()
+	if errors.Is(err, formula.ErrNoTarget) {
+		message += "; credence look DATA shows the columns"
+	}
 	var misuse *fit.Misuse
 	if errors.As(err, &misuse) && misuse.Option != "" { // which is a flag here
 		flag := "--" + strings.NewReplacer("hold_out", "holdout", "_", "-").Replace(misuse.Option)

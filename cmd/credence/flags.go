@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
@@ -53,6 +54,41 @@ func (f *dataFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.thousands, "thousands", "", `what separates thousands in such numbers: "," is --decimal . and "." is --decimal ,`)
 	flags.StringVar(&f.cache, "cache", "", "folder of the row cache (default: the user's cache folder)")
 	flags.StringVar(&f.limit, "cache-limit", "", "most that the cache may take, such as 500MB or 40GB (default: 20GB, or half of what is free on the disk)")
+}
+
+// manyFlags is the number of a command's own flags from which on its help tells them in groups.
+const manyFlags = 20
+
+// groupedFlags are the flags of a command as its help tells them: those of its own, those that say what to fit, and
+// those that say how files are read.
+func groupedFlags(cmd *cobra.Command) string {
+	var model, data cobra.Command
+	new(fitFlags).register(&model, "", "")
+	new(dataFlags).register(&data)
+	own, fits, reads := pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0)
+	many := 0
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		many++
+		switch {
+		case data.Flags().Lookup(f.Name) != nil:
+			reads.AddFlag(f)
+		case model.Flags().Lookup(f.Name) != nil:
+			fits.AddFlag(f)
+		default:
+			own.AddFlag(f)
+		}
+	})
+	usages := func(title string, set *pflag.FlagSet) string {
+		if !set.HasAvailableFlags() {
+			return ""
+		}
+		return title + ":\n" + strings.TrimRight(set.FlagUsages(), "\n")
+	}
+	if many < manyFlags || !reads.HasAvailableFlags() {
+		return usages("Flags", cmd.LocalFlags())
+	}
+	texts := []string{usages("Flags", own), usages("Flags of the model", fits), usages("Flags of the data", reads)}
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "\n\n")
 }
 
 // missingPolicy is what is done about missing values.

@@ -73,7 +73,7 @@ func (p *program) look(ctx context.Context, paths []string, flags *dataFlags, op
 	if p.json {
 		return p.emit(result)
 	}
-	p.printLook(result, filesText(table.Files()))
+	p.printLook(result, options.Target != "", filesText(table.Files()))
 	if output != "" {
 		p.say("saved   %s", output)
 	}
@@ -84,7 +84,7 @@ func (p *program) look(ctx context.Context, paths []string, flags *dataFlags, op
 const mostLooked = 60
 
 // printLook writes a look for people.
-func (p *program) printLook(r *look.Result, files string) {
+func (p *program) printLook(r *look.Result, stated bool, files string) {
 	if p.quiet {
 		return
 	}
@@ -124,6 +124,9 @@ func (p *program) printLook(r *look.Result, files string) {
 			p.say("")
 		}
 		p.say("target  %s: %s", t.Column, t.Look.String())
+	}
+	if len(r.Targets) > 0 && !stated {
+		p.say("        guessed by name and place: --target names another")
 	}
 }
 

@@ -56,6 +56,7 @@ func (p *program) printFit(r *score.Summary) {
 		} else if r.ELBOMode != nil {
 			p.say("        evidence lower bound %.4f, at the mode of the hyper-parameters", *r.ELBOMode)
 		}
+		p.printAgainstNothing(r.Baseline)
 		if verdict := diagnose.Verdict(&r.Report); verdict != "" {
 			p.say("        %s", verdict)
 		}
@@ -98,6 +99,9 @@ func (p *program) printFit(r *score.Summary) {
 					line += "\tgive or take a factor of " + factor
 				}
 			}
+			if h.Name == "noise_variance" {
+				line += fmt.Sprintf("; a standard deviation of %s", significant(math.Sqrt(h.Value)))
+			}
 			fmt.Fprintln(w, line)
 		}
 		w.Flush()
@@ -118,6 +122,32 @@ func (p *program) printFit(r *score.Summary) {
 		}
 	}
 	p.tellFindings(r.Warnings, r.Remarks)
+}
+
+// printAgainstNothing sets a fit beside a prediction without columns.
+func (p *program) printAgainstNothing(b *score.Baseline) {
+	if b == nil {
+		return
+	}
+	text := "the shares of the classes have "
+	if b.Kind == score.Densities || !b.NLPD.Defined() {
+		text = fmt.Sprintf("the mean alone is off by %s (rmse)", significant(float64(b.RMSE)))
+		if b.NLPD.Defined() {
+			text += ", "
+		}
+	}
+	if b.NLPD.Defined() {
+		text += "nlpd " + significant(float64(b.NLPD))
+	}
+	switch {
+	case !b.NLPD.Defined() || !b.Evidence.Defined():
+		text += "; evaluate tells what is left with them"
+	case b.Evidence >= b.NLPD:
+		text += fmt.Sprintf("; with them %s%s, so that they may be no help", b.Bound, significant(float64(b.Evidence)))
+	default:
+		text += fmt.Sprintf("; with them %s%s, each row predicted from those before it", b.Bound, significant(float64(b.Evidence)))
+	}
+	p.say("        without columns %s", text)
 }
 
 // tellFindings prints warnings and remarks, each with where the rows that it names stand.

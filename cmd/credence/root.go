@@ -145,6 +145,8 @@ another round; 130 interrupted.`,
 		}
 		return nil
 	}
+	cobra.AddTemplateFunc("grouped", groupedFlags)
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{grouped .}}", 1))
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.err)

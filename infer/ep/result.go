@@ -74,9 +74,11 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	draws, err := f.draws()
-	if err != nil {
-		return nil, err
+	var draws *credence.InclusionDraws
+	if !stuck { // else none are told
+		if draws, err = f.draws(); err != nil {
+			return nil, err
+		}
 	}
 	out := f.fitted(a)
 	out.Inclusions = draws

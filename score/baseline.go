@@ -1,0 +1,95 @@
+package score
+
+import (
+	"math"
+	"slices"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/metric"
+)
+
+// Baseline is what a prediction that uses no columns comes to: for densities a normal curve of the targets' own mean and
+// standard deviation for every row, for probabilities the share of each value.
+type Baseline struct {
+	Kind string       `json:"kind"`          // of its figures, as that of the models
+	NLPD metric.Score `json:"nlpd,omitzero"` // absent where the targets alone do not tell it
+	RMSE metric.Score `json:"rmse,omitzero"`
+	// Evidence is, of a fit, the log evidence of its model or a bound of it, for one row and with the sign of NLPD: the
+	// mean of −log p of each row given those before it. Absent where rows have weights or precisions, or offsets.
+	Evidence metric.Score `json:"evidence_nlpd,omitzero"`
+	// Bound is "at most " where Evidence is that of a lower bound.
+	Bound string `json:"-"`
+}
+
+// normalNLPD is the mean of −log p of targets under a normal curve with their own mean and variance.
+func normalNLPD(variance float64) metric.Score {
+	return metric.Score(math.Log(2*math.Pi*math.E*variance) / 2)
+}
+
+// shareNLPD is the mean of −log p of classes under their own shares, the second of which is given.
+func shareNLPD(share float64) metric.Score {
+	return metric.Score(-share*math.Log(share) - (1-share)*math.Log1p(-share))
+}
+
+// baselineOf returns the baseline of the rows that a model was fitted to, nil where their targets do not vary.
+func baselineOf(fitted *credence.Fitted) *Baseline {
+	v, family := fitted.TargetVariance, fitted.Members[0].Model.Likelihood
+	if !(v > 0) || math.IsInf(v, 1) {
+		return nil
+	}
+	none := metric.Score(math.NaN())
+	b := &Baseline{Kind: NewScores("", fitted).kind(), NLPD: none, RMSE: metric.Score(math.Sqrt(v)), Evidence: none}
+	switch family.(type) {
+	case likelihood.Gaussian, likelihood.StudentT:
+		b.NLPD = normalNLPD(v)
+	case likelihood.Bernoulli:
+		if s := fitted.TargetMean; s > 0 && s < 1 {
+			b.NLPD = shareNLPD(s)
+		}
+	}
+	fr, ok := fitted.Frame.(*frame.Frame)
+	if r := &fitted.Report; ok && fr.Weight == nil && fr.Precision == nil && len(fr.Offset) == 0 && r.Rows > 0 {
+		switch rows := float64(r.Rows); {
+		case r.Evidence != nil:
+			b.Evidence = metric.Score(-*r.Evidence / rows)
+		case r.ELBO != nil:
+			b.Evidence, b.Bound = metric.Score(-*r.ELBO/rows), "at most "
+		}
+	}
+	return b
+}
+
+// baseline returns the baseline of the rows that are compared, nil where rows have trials of their own.
+func (s *Scores) baseline(across bool) *Baseline {
+	if _, trials := s.fitted.Members[0].Model.Likelihood.(likelihood.PerRow); trials {
+		return nil
+	}
+	f, total, mean, variance := s.of(across), 0.0, 0.0, 0.0
+	shares := map[float64]float64{}
+	for i, w := range s.weight {
+		total += w
+		mean += w * f.target[i]
+		shares[f.target[i]] += w
+	}
+	mean /= total
+	for i, w := range s.weight {
+		variance += w / total * (f.target[i] - mean) * (f.target[i] - mean)
+	}
+	b := &Baseline{Kind: s.kind(), NLPD: normalNLPD(variance), RMSE: metric.Score(math.Sqrt(variance)), Evidence: metric.Score(math.NaN())}
+	if b.Kind == Probabilities {
+		var values []float64
+		for y := range shares {
+			values = append(values, y)
+		}
+		slices.Sort(values) // sums in one order
+		b.NLPD = 0
+		for _, y := range values {
+			if p := shares[y] / total; p > 0 {
+				b.NLPD -= metric.Score(p * math.Log(p))
+			}
+		}
+	}
+	return b
+}
