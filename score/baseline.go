@@ -17,8 +17,8 @@ type Baseline struct {
 	NLPD metric.Score `json:"nlpd,omitzero"` // absent where the targets alone do not tell it
 	RMSE metric.Score `json:"rmse,omitzero"`
 	// Evidence is, of a fit, the log evidence of its model or a bound of it, for one row and with the sign of NLPD: the
-	// mean of −log p of each row given those before it. Absent where rows have weights or precisions, or offsets.
-	Evidence metric.Score `json:"evidence_nlpd,omitzero"`
+	// mean of −log p of each row given those before it. No number where rows have weights, precisions or offsets.
+	Evidence metric.Score `json:"-"`
 	// Bound is "at most " where Evidence is that of a lower bound.
 	Bound string `json:"-"`
 }

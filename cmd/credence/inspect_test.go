@@ -81,7 +81,7 @@ func TestInspectExp(t *testing.T) {
 			}
 		}
 	}
-	if text := must(t, "inspect", model, "--exp"); !strings.Contains(text, "exp") || strings.Contains(text, "mean") {
+	if text := must(t, "inspect", model, "--exp"); !strings.Contains(text, "exp") || strings.Contains(text, "  mean") {
 		t.Error(text)
 	}
 	if text := must(t, "inspect", model, "--exp", "--base", "zip=west"); !strings.Contains(strings.Join(strings.Fields(text), " "), "zip=west 1 base") {

@@ -243,7 +243,7 @@ func TestFiguresHaveMeaning(t *testing.T) {
 	e := decode(t, must(t, "evaluate", plain, path, "--json"))
 	base := number(t, e, "rmse") / math.Sqrt(number(t, e, "smse"))
 	out := must(t, "evaluate", plain, path)
-	for _, want := range []string{"\nbaseline  the mean of these targets for every row: rmse " + significant(base) + ", in units of log(visits)\n", "\n          these shares are "} {
+	for _, want := range []string{"\nbaseline  the mean of these targets for every row: rmse " + significant(base) + ", in units of log(visits), and a normal curve ", "\n          these shares are "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s\nlacks %s", out, want)
 		}
