@@ -10,8 +10,8 @@ import (
 	"github.com/credence-ml/credence/metric"
 )
 
-// Baseline is what a prediction that uses no columns comes to: for densities a normal curve of the targets' own mean and
-// standard deviation for every row, for probabilities the share of each value.
+// Baseline is what a prediction that uses no columns comes to: for densities a normal curve of the targets' own mean
+// and standard deviation for every row, for probabilities the share of each value.
 type Baseline struct {
 	Kind string       `json:"kind"`          // of its figures, as that of the models
 	NLPD metric.Score `json:"nlpd,omitzero"` // absent where the targets alone do not tell it

@@ -17,8 +17,8 @@ func twenties() string {
 	return b.String()
 }
 
-// A fit and a comparison say what a prediction without columns comes to, by the closed forms of the targets, and the fit
-// what it gains by its evidence.
+// A fit and a comparison say what a prediction without columns comes to, by the closed forms of the targets, and the
+// fit what it gains by its evidence.
 func TestAgainstNothing(t *testing.T) {
 	data := file(t, "t.csv", twenties())
 	var values []float64

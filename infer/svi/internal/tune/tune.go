@@ -215,8 +215,9 @@ func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, round
 		if progress != nil {
 			progress(credence.Progress{Stage: stage, Done: i + 1, Total: rounds, Objective: current.bound})
 		}
-		// A twentieth of a nat a hyper-parameter is far below what its prior leaves open. Where the rows gain what their
-		// normal ones promised, these are nearly the same at the new values, and the next ascent ends where it begins.
+		// A twentieth of a nat a hyper-parameter is far below what its prior leaves open. Where the rows gain what
+		// their normal ones promised, these are nearly the same at the new values, and the next ascent ends where it
+		// begins.
 		enough := 0.05 * float64(1+len(t.hypers))
 		kept := next.settled && math.Abs(gain-next.promised) < enough
 		if gain > 0 && (gain < enough || kept || from != nil && rows.Sampled() && next.settled) || reach < 0.02 {
