@@ -722,8 +722,8 @@ func allBut(names ...string) (others []string) {
 var commandExempt = []relation.Exempt{
 	{Relation: "weights = copies", Subject: "*stream", Reason: "an online learner takes a row of weight 2 in one step, and its copies in two"},
 	{Relation: "order of rows", Subject: "*stream", Reason: "an online learner is where the order of rows has brought it"},
-	{Relation: "offset", Subject: "*", Place: "baseline.*", Reason: "a prediction without columns has no offset"},
-	{Relation: "precision = copies", Subject: "*", Place: "baseline.*", Reason: "a prediction without columns takes each row once"},
+	{Relation: "offset", Subject: "*", Place: "baseline*", Reason: "a prediction without columns has no offset"},
+	{Relation: "precision = copies", Subject: "*", Place: "baseline*", Reason: "a prediction without columns takes each row once"},
 	{Relation: "weight*", Subject: "inspect groups", Place: "groups.*rows", Reason: "rows are counted as they stand"},
 	{Relation: "precision = copies", Subject: "inspect groups", Place: "groups.*rows", Reason: "rows are counted as they stand"},
 	{Relation: "unit of precision", Subject: "inspect groups", Place: "groups.*icc", Reason: "the share of groups is that beside the noise of a row of precision 1"},
