@@ -184,7 +184,7 @@ func TextFault[T string | []byte](text T) string {
 	case plain:
 		return ""
 	case strings.IndexByte(string(text), 0) >= 0:
-		return "holds a NUL byte, so it is not text: is the file damaged?"
+		return "holds a NUL byte, so it is not text: fetch the file anew if it is damaged"
 	case !utf8.ValidString(string(text)):
 		return NotUTF8
 	case strings.ContainsAny(string(text), "\u0081\u008d\u008f\u0090\u009d"):
