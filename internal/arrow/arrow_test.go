@@ -118,6 +118,19 @@ func problems() []problem {
 		}},
 		{"nested", 2, 500, nested(1, 2)},
 		{"nested, two columns", 6, 500, nested(2, 3)},
+		{"as many dense columns as short loops take", few, 300, func(rng *rand.Rand, n int) []term {
+			return []term{{"g", 60, 2, at(rng, n, 60)}}
+		}},
+		{"one dense column more", few + 1, 300, func(rng *rand.Rand, n int) []term { return []term{{"g", 60, 2, at(rng, n, 60)}} }},
+		{"a first level that meets no other", 3, 300, func(rng *rand.Rand, n int) []term {
+			g, h := at(rng, n, 60), at(rng, n, 9)
+			return []term{{"g", 60, 1, g}, {"h", 9, 1, func(i int) int {
+				if g(i) == 0 {
+					return -1
+				}
+				return h(i)
+			}}}
+		}},
 		{"no rows of a level", 2, 60, func(rng *rand.Rand, n int) []term { return []term{{"g", 90, 2, at(rng, n, 90)}} }},
 	}
 }
@@ -361,7 +374,7 @@ func (o *oracle) draws(t *testing.T, regression []float64) {
 }
 
 func TestNestedKeysAreHeads(t *testing.T) {
-	want := map[string]int{"one key": 1, "without dense columns": 1, "three columns": 1, "crossed": 1, "nested": 2, "nested, two columns": 2, "no rows of a level": 1}
+	want := map[string]int{"one key": 1, "without dense columns": 1, "three columns": 1, "crossed": 1, "nested": 2, "nested, two columns": 2, "no rows of a level": 1, "as many dense columns as short loops take": 1, "one dense column more": 1, "a first level that meets no other": 1}
 	for k, pr := range problems() {
 		if got := len(solveBoth(t, pr, uint64(k), 1).p.heads); got != want[pr.name] {
 			t.Errorf("%s: %d heads, want %d", pr.name, got, want[pr.name])
