@@ -25,14 +25,8 @@ func convexEngine() Engine {
 			return 8 * 3 * weights * weights
 		},
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := convex.Config{
-				Variances: convex.Variances(a.Means("how the variances of the bound are found; all but exact need products with the columns alone", "exact up to 4,000 rows or weights, sample above").Word("variances", "", string(convex.Auto), string(convex.Exact), string(convex.LanczosMethod), string(convex.Sampled), string(convex.XDiag), string(convex.Combined))),
-				Hyper:     param.Treatment(a.Means("what becomes of noise and prior variances that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out by engine svi (heldout), or those of type-II maximum likelihood (ml)", "integrate where variances are exact up to 2,000 weights; heldout above, for classes under a normal prior; else mode").Word("hyper", "", string(param.Integrate), string(param.Mode), string(param.Heldout), string(param.MaximumLikelihood))),
-				Steps:     a.Means("most outer loops", "100 with exact variances, else 5").Int("steps", 0, spec.Between(1, mostRepeats)),
-				Tolerance: a.Means("relative change of the variances at which the loops end", "1e-9").Float("tolerance", 0, spec.Positive()),
-				K:         a.Means("Lanczos steps, draws of sample, or vectors of xdiag", "80, 100 or 50").Int("k", 0, spec.Between(1, mostRepeats)),
-				Seed:      run.Seed, Threads: run.Threads, Progress: run.Progress,
-			}
+			config := convex.Config{Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+			a.Fields(config.Fields())
 			return func(model credence.Model) (credence.Engine, error) {
 				if config.Hyper != param.Heldout && (config.Hyper != "" || !svi.HeldOut(model)) {
 					return convex.New(model, config)

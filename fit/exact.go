@@ -8,7 +8,6 @@ import (
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
@@ -50,18 +49,8 @@ func exactEngine() Engine {
 		Memory:     exactMemory,
 		Eliminates: func(spec.Call) bool { return true },
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := exact.Config{
-				Starts:        a.Means("starting points where lengthscales are to be learned, the best kept", "4, and 1 where there are none").Int("starts", 0, spec.Between(1, mostRepeats)),
-				Draws:         a.Means("draws of random features that predictions average over", "4 up to 5,000 rows, 2 above, 1 without random features").Int("draws", 0, spec.Between(1, mostRepeats)),
-				MaxIterations: a.Means("most iterations of the final climb", "200").Int("iterations", 0, spec.AtLeast(1)),
-				Tolerance:     a.Means("the climb ends where three iterations gain less than so many nats a row", "1e-6 up to 5,000 rows, 1e-5 above").Float("tolerance", 0, spec.Positive()),
-				ScreenRows:    a.Means("rows on which starting points are compared", "2,000").Int("screen", 0, spec.AtLeast(1)),
-				PolishRows:    a.Means("rows on which lengthscales are learned", "10,000").Int("polish", 0, spec.AtLeast(1)),
-				Hyper:         param.Treatment(a.Means("what becomes of noise and prior variances that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)", "integrate up to 2,000 weights beside those of the levels of a large category, mode above").Word("hyper", "", string(param.Integrate), string(param.Mode), string(param.MaximumLikelihood))),
-				Seed:          run.Seed,
-				Threads:       run.Threads,
-				Progress:      run.Progress,
-			}
+			config := exact.Config{Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+			a.Fields(config.Fields())
 			return func(model credence.Model) (credence.Engine, error) { return exact.New(model, config) }, config.Validate()
 		},
 	}

@@ -67,12 +67,3 @@ func TestMemoryByHand(t *testing.T) {
 		t.Errorf("%g bytes are available", memory)
 	}
 }
-
-// The option diagnostics: left out, so many draws, or none.
-func TestDiagnosticDraws(t *testing.T) {
-	for stated, want := range map[int]int{-1: 0, 0: -1, 500: 500} {
-		if got := diagnosticDraws(stated); got != want {
-			t.Errorf("diagnostics=%d is taken for %d, want %d", stated, got, want)
-		}
-	}
-}

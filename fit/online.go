@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/infer/online"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/sep"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -110,11 +111,8 @@ func NewOnline(options Options) (*Online, error) {
 }
 
 func onlineSEP(a *spec.Arguments, p credence.Prior) (Online, error) {
-	config := sepConfig(a, 1)
-	config.Forget = a.Means("rows after which a row counts half", "never").Float("forget", 0, spec.AtLeast(1))
-	config.HalfLife = a.Means("time after which a row counts half, in the unit of --time", "never").Float("half_life", 0, spec.Positive())
-	config.Prune = a.Means("inclusion below which a feature that came 100 times is dropped, every 1,048,576 rows", "none is").Float("prune", 0, spec.Positive(), spec.Between(0, 0.5))
-	config.Features = a.Means("most features that are kept, those met most often", "no limit").Int("features", 0, spec.AtLeast(1))
+	config := sep.Config{Passes: 1}
+	a.Fields(append(config.Fields(), config.StreamFields()...))
 	slab, ok := p.(prior.SpikeSlab)
 	switch {
 	case !ok:
@@ -133,32 +131,32 @@ func onlineSEP(a *spec.Arguments, p credence.Prior) (Online, error) {
 
 func ftrlEngine() Engine {
 	return Engine{Name: "ftrl", About: "the baseline follow-the-regularised-leader, proximal; under stream", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
-		config := online.FTRLConfig{
-			Alpha: a.Means("learning rate", "tried on the rows as they come").Float("alpha", 0, spec.Positive()), Beta: a.Means("first steps are smaller the larger it is", "1").Float("beta", 0, spec.Positive()),
-			L1: a.Means("penalty on the size of a weight, which leaves most at 0", "").Float("l1", 1, spec.AtLeast(0)), L2: a.Means("penalty on half the square of a weight", "0").Float("l2", 0, spec.AtLeast(0)),
-		}
-		return without(a.Means("passes over the data", "").Int("passes", 1, spec.Between(1, mostPasses)), online.NewFTRL, config.Tried(), online.RestoreFTRL)
+		config := online.FTRLConfig{L1: 1}
+		a.Fields(config.Fields())
+		return without(a, problem.MostPasses, online.NewFTRL, config.Tried(), online.RestoreFTRL)
 	}}
 }
 
 func adPredictorEngine() Engine {
 	return Engine{Name: "adpredictor", About: "the baseline adPredictor; under stream", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
-		config := online.AdPredictorConfig{Variance: a.Means("prior variance of every weight", "tried on the rows as they come").Float("variance", 0, spec.Positive()), Beta: a.Means("scale of the noise of the score", "1").Float("beta", 0, spec.Positive())}
-		return without(a.Means("passes over the data", "").Int("passes", 1, spec.Between(1, 1)), online.NewAdPredictor, config.Tried(), online.RestoreAdPredictor)
+		var config online.AdPredictorConfig
+		a.Fields(config.Fields())
+		return without(a, 1, online.NewAdPredictor, config.Tried(), online.RestoreAdPredictor)
 	}}
 }
 
 func sgdEngine() Engine {
 	return Engine{Name: "sgd", About: "the baseline stochastic gradient descent; under stream", Online: func(a *spec.Arguments, _ credence.Prior) (Online, error) {
-		config := online.SGDConfig{Rate: a.Means("learning rate", "tried on the rows as they come").Float("rate", 0, spec.Positive()), L2: a.Means("penalty on half the square of a weight", "0").Float("l2", 0, spec.AtLeast(0))}
-		return without(a.Means("passes over the data", "").Int("passes", 1, spec.Between(1, mostPasses)), online.NewSGD, config.Tried(), online.RestoreSGD)
+		var config online.SGDConfig
+		a.Fields(config.Fields())
+		return without(a, problem.MostPasses, online.NewSGD, config.Tried(), online.RestoreSGD)
 	}}
 }
 
 // without returns an engine without a prior, which tries several settings where there are.
-func without[C any, T credence.Continuer](passes int, make func(C) T, settings []C, restore func([]byte, *safetensors.Reader) (T, error)) (Online, error) {
+func without[C any, T credence.Continuer](a *spec.Arguments, most float64, make func(C) T, settings []C, restore func([]byte, *safetensors.Reader) (T, error)) (Online, error) {
 	return Online{
-		Passes: passes,
+		Passes: a.Means("passes over the data", "").Int("passes", 1, spec.Between(1, most)),
 		New: func() (credence.Online, error) {
 			var learners []credence.Continuer
 			for _, config := range settings {

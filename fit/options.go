@@ -75,14 +75,6 @@ func (m *Misuse) Unwrap() error { return m.Err }
 // Is reports whether target is [ErrMisuse].
 func (m *Misuse) Is(target error) bool { return target == ErrMisuse }
 
-// Limits of what an option may ask for: repeats and draws are allocated before the first step, and more
-// passes would not end.
-const (
-	mostRepeats = 1000    // starts of a fit, and draws of its features
-	mostDraws   = 100_000 // of the weights
-	mostPasses  = 1_000_000
-)
-
 // validate refuses numbers out of range.
 func (o *Options) validate() error {
 	switch {

@@ -44,7 +44,8 @@ func epEngine() Engine {
 		},
 		Memory: epMemory,
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := epConfig(run, a)
+			config := ep.Config{Checkpoint: run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+			a.Fields(config.Fields())
 			return func(model credence.Model) (credence.Engine, error) { return ep.New(model, config) }, config.Validate()
 		},
 	}
@@ -55,18 +56,6 @@ func refusal(engine string, err error) string {
 		return ""
 	}
 	return strings.TrimPrefix(err.Error(), engine+": ")
-}
-
-func epConfig(run Run, a *spec.Arguments) ep.Config {
-	return ep.Config{
-		Hyper:         param.Treatment(a.Means("what becomes of noise, slab and inclusion that are not stated: averaged over, or at their most probable values", "integrate up to 2,000 weights, mode above").Word("hyper", "", string(param.Integrate), string(param.Mode))),
-		Covariance:    ep.Covariance(a.Means("of the normal part of the posterior", "full up to 3,000 rows or columns, of classes of sparse columns 1,600, else diagonal").Word("covariance", "", string(ep.Full), string(ep.Diagonal))),
-		MaxIterations: a.Means("most sweeps over all sites", "500").Int("iterations", 0, spec.AtLeast(1)),
-		Tolerance:     a.Means("change of an inclusion probability at which sites have settled", "1e-5").Float("tolerance", 0, spec.Positive()),
-		Seed:          run.Seed,
-		Threads:       run.Threads, Progress: run.Progress,
-		Checkpoint: run.Checkpoint,
-	}
 }
 
 // epMemory is that of the square matrices of the smaller side, where the covariance is full. Columns may be sparse.
@@ -99,15 +88,8 @@ func gibbsEngine() Engine {
 			return 8 * chains * (6*rows + 10*weights) // a chain holds as many products as it has room for
 		},
 		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := gibbs.Config{
-				Chains:  a.Means("Markov chains, from different starts", "4").Int("chains", 0, spec.Between(1, gibbs.MostChains)),
-				Flips:   a.Means("columns that each chain tries to put in or take out", "16,000").Int("flips", 0, spec.Between(100, gibbs.MostFlips)),
-				Sweeps:  a.Means("sweeps of each chain under a horseshoe, a quarter of them forgotten", "1,000").Int("sweeps", 0, spec.Between(20, gibbs.MostFlips)),
-				Draws:   a.Means("draws of the weights that are kept", "1,000; at least 64 where there are many weights").Int("draws", 0, spec.Between(2, gibbs.MostDraws)),
-				Seed:    run.Seed,
-				Threads: run.Threads, Progress: run.Progress,
-				Checkpoint: run.Checkpoint,
-			}
+			config := gibbs.Config{Checkpoint: run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+			a.Fields(config.Fields())
 			start := a.Means("where the second chain starts: with what expectation propagation calls, or with no column", "").Word("start", "ep", "ep", "empty")
 			if _, shrinks := run.Prior.(prior.Horseshoe); shrinks {
 				run.misplaced(a, "spikeslab", "flips", "start")

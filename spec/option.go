@@ -38,7 +38,9 @@ func (a *Arguments) describe(key, takes string) {
 	if a.fallback != "" {
 		takes += " (default " + a.fallback + ")"
 	}
-	a.takes[key], a.means[key] = takes, a.meant
+	if _, told := a.takes[key]; !told {
+		a.takes[key], a.means[key] = takes, a.meant
+	}
 	a.meant, a.fallback = "", ""
 }
 
@@ -47,7 +49,7 @@ func (a *Arguments) describeNumber(key, what string, fallback float64, ranges []
 	for _, r := range ranges {
 		what += ", " + strings.TrimSuffix(r.String(), " and finite")
 	}
-	if fallback > 0 {
+	if fallback > 0 && a.fallback == "" {
 		what += fmt.Sprintf(" (default %v)", fallback)
 	}
 	a.describe(key, what)
@@ -59,7 +61,7 @@ func (a *Arguments) describeWord(key, fallback string, allowed []string) {
 	if len(allowed) > 0 {
 		what = strings.Join(allowed, " or ")
 	}
-	if fallback != "" {
+	if fallback != "" && a.fallback == "" {
 		what += " (default " + fallback + ")"
 	}
 	a.describe(key, what)

@@ -17,10 +17,15 @@ func Finite() Range {
 func Positive() Range { return Above(0) }
 
 // Fraction is 0 < v < 1.
-func Fraction() Range { return Range{high: 1, lowOpen: true, highOpen: true} }
+func Fraction() Range { return Within(0, 1) }
 
 // Between is low ≤ v ≤ high.
 func Between(low, high float64) Range { return Range{low: low, high: high} }
+
+// Within is low < v < high.
+func Within(low, high float64) Range {
+	return Range{low: low, high: high, lowOpen: true, highOpen: true}
+}
 
 // AtLeast is low ≤ v < ∞.
 func AtLeast(low float64) Range { return Range{low: low, high: math.Inf(1), highOpen: true} }

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Config holds the options of the engine. The zero value is the default.
@@ -36,21 +37,30 @@ type Config struct {
 	Start *credence.Fitted `json:"-"`
 }
 
+// mostVectors is the largest number of Lanczos steps, draws or vectors that may be asked for.
+const mostVectors = 10_000
+
+// Fields are the options as texts name them.
+func (c *Config) Fields() []spec.Field {
+	return []spec.Field{
+		spec.Word("variances", &c.Variances, []Variances{Auto, Exact, LanczosMethod, Sampled, XDiag, Combined},
+			"how the variances of the bound are found; all but exact need products with the columns alone", "exact up to 4,000 rows or weights, sample above"),
+		spec.Word("hyper", &c.Hyper, []param.Treatment{param.Integrate, param.Mode, param.Heldout, param.MaximumLikelihood},
+			"what becomes of noise and prior variances that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out by engine svi (heldout), or those of type-II maximum likelihood (ml)",
+			"integrate where variances are exact up to 2,000 weights; heldout above, for classes under a normal prior; else mode"),
+		spec.Int("steps", &c.Steps, spec.Between(1, problem.MostRepeats), "most outer loops", "100 with exact variances, else 5"),
+		spec.Float("tolerance", &c.Tolerance, spec.Positive(), "relative change of the variances at which the loops end", "1e-9"),
+		spec.Int("k", &c.K, spec.Between(1, mostVectors), "Lanczos steps, draws of sample, or vectors of xdiag", "80, 100 or 50"),
+	}
+}
+
 // Validate refuses options that make no sense.
 func (c Config) Validate() error {
-	switch c.Variances {
-	case "", Auto, Exact, LanczosMethod, Sampled, XDiag, Combined:
-	default:
-		return fmt.Errorf("convex: variances=%s: use auto, exact, lanczos, sample, xdiag or combined", c.Variances)
-	}
-	if err := c.Hyper.Validate(param.Heldout); err != nil {
-		return fmt.Errorf("convex: %w", err)
+	if err := spec.Check("convex", c.Fields()); err != nil {
+		return err
 	}
 	if c.Hyper == param.Integrate && !c.mayBeExact() {
 		return fmt.Errorf("convex: hyper=integrate needs exact variances: leave variances=%s out, or use hyper=mode", c.Variances)
-	}
-	if c.Steps < 0 || c.K < 0 || !(c.Tolerance >= 0) {
-		return fmt.Errorf("convex: steps=%d, k=%d and tolerance=%v cannot be negative", c.Steps, c.K, c.Tolerance)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Covariance says which covariances of weights are kept.
@@ -42,20 +43,20 @@ type Config struct {
 	Progress func(credence.Progress) `json:"-"` // called after every sweep, on the caller's goroutine
 }
 
-// Validate refuses options that make no sense.
-func (c Config) Validate() error {
-	if c.MaxIterations < 0 || !(c.Tolerance >= 0) {
-		return fmt.Errorf("ep: max_iterations=%d and tolerance=%v cannot be negative", c.MaxIterations, c.Tolerance)
+// Fields are the options as texts name them.
+func (c *Config) Fields() []spec.Field {
+	return []spec.Field{
+		spec.Word("hyper", &c.Hyper, []param.Treatment{param.Integrate, param.Mode},
+			"what becomes of noise, slab and inclusion that are not stated: averaged over, or at their most probable values", "integrate up to 2,000 weights, mode above"),
+		spec.Word("covariance", &c.Covariance, []Covariance{Full, Diagonal},
+			"of the normal part of the posterior", "full up to 3,000 rows or columns, of classes of sparse columns 1,600, else diagonal"),
+		spec.Int("iterations", &c.MaxIterations, spec.AtLeast(1), "most sweeps over all sites", "500"),
+		spec.Float("tolerance", &c.Tolerance, spec.Positive(), "change of an inclusion probability at which sites have settled", "1e-5"),
 	}
-	if c.Covariance != "" && c.Covariance != Full && c.Covariance != Diagonal {
-		return fmt.Errorf("ep: covariance=%s: use full or diagonal", c.Covariance)
-	}
-	switch c.Hyper {
-	case "", param.Integrate, param.Mode:
-		return nil
-	}
-	return fmt.Errorf("ep: hyper=%s: use integrate or mode", c.Hyper)
 }
+
+// Validate refuses options that make no sense.
+func (c Config) Validate() error { return spec.Check("ep", c.Fields()) }
 
 func (c Config) withDefaults() Config {
 	c.MaxIterations, c.Tolerance = cmp.Or(c.MaxIterations, 500), cmp.Or(c.Tolerance, 1e-5)

@@ -135,7 +135,7 @@ func TestRefusals(t *testing.T) {
 		"no prior":      {credence.Model{Features: good.Features, Likelihood: good.Likelihood}, Config{}, "no prior"},
 		"poisson":       {credence.Model{Features: good.Features, Likelihood: likelihood.Poisson{}, Prior: good.Prior}, Config{}, "likelihood.Poisson is not Gaussian"},
 		"laplace":       {credence.Model{Features: good.Features, Likelihood: good.Likelihood, Prior: otherPrior{}}, Config{}, "prior laplace is not normal"},
-		"starts":        {good, Config{Starts: -1}, "starts=-1"},
+		"starts":        {good, Config{Starts: -1}, "exact: starts cannot be -1: it must be between 1 and 1000, or left out"},
 		"tolerance":     {good, Config{Tolerance: math.NaN()}, "tolerance"},
 		"blocks":        {model(plain{dense: 3, sizes: []int{2}}, prior.Normal{}, likelihood.Gaussian{}), Config{}, "blocks cover 2 of 3 weights"},
 		"prior variance": {model(linear(2), prior.Normal{Variance: param.Parameter{Value: -1, State: param.Held}}, likelihood.Gaussian{}),

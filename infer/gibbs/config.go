@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
 )
 
 // errDegenerate is that of a state in which two columns are the same and nothing tells them apart.
@@ -51,18 +52,18 @@ const (
 	MostDraws  = 100_000
 )
 
-// Validate refuses options that make no sense.
-func (c Config) Validate() error {
-	for _, o := range []struct {
-		name        string
-		value, most int
-	}{{"chains", c.Chains, MostChains}, {"flips", c.Flips, MostFlips}, {"sweeps", c.Sweeps, MostFlips}, {"draws", c.Draws, MostDraws}} {
-		if o.value < 0 || o.value > o.most {
-			return fmt.Errorf("gibbs: %s=%d is not between 1 and %d", o.name, o.value, o.most)
-		}
+// Fields are the options as texts name them.
+func (c *Config) Fields() []spec.Field {
+	return []spec.Field{
+		spec.Int("chains", &c.Chains, spec.Between(1, MostChains), "Markov chains, from different starts", "4"),
+		spec.Int("flips", &c.Flips, spec.Between(100, MostFlips), "columns that each chain tries to put in or take out", "16,000"),
+		spec.Int("sweeps", &c.Sweeps, spec.Between(20, MostFlips), "sweeps of each chain under a horseshoe, a quarter of them forgotten", "1,000"),
+		spec.Int("draws", &c.Draws, spec.Between(2, MostDraws), "draws of the weights that are kept", "1,000; at least 64 where there are many weights"),
 	}
-	return nil
 }
+
+// Validate refuses options that make no sense.
+func (c Config) Validate() error { return spec.Check("gibbs", c.Fields()) }
 
 func (c Config) withDefaults(weights int) Config {
 	c.Chains = cmp.Or(c.Chains, 4)

@@ -67,7 +67,7 @@ func TestRefusals(t *testing.T) {
 	s := conform.NewSelection(20, 3, 1, 0, 1, 0.5, false, 4)
 	s.Divide(0.7)
 	model := credence.Model{Features: s.Features, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}
-	e := must.Value(New(model, Config{Flips: 10}))(t)
+	e := must.Value(New(model, Config{Flips: 100}))(t)
 	for weight, want := range map[float64]string{2.5: "row 1 has weight 2.5", 1e12: "whole numbers up to 10000"} {
 		s.Weight = make([]float64, 20)
 		for i := range s.Weight {

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Method says what mode is sought.
@@ -68,29 +69,24 @@ const (
 	exactSide = 4000
 )
 
-// Validate refuses options that make no sense.
-func (c Config) Validate() error {
-	for _, o := range []struct {
-		name        string
-		value, most int
-	}{{"starts", c.Starts, MostStarts}, {"sets", c.Sets, MostVectors}, {"columns", c.Columns, MostVectors}, {"vectors", c.Vectors, MostVectors}, {"iterations", c.MaxIterations, 1_000_000_000}} {
-		if o.value < 0 || o.value > o.most {
-			return fmt.Errorf("laplace: %s=%d is not between 1 and %d", o.name, o.value, o.most)
-		}
+// Fields are the options as texts name them.
+func (c *Config) Fields() []spec.Field {
+	return []spec.Field{
+		spec.Word("method", &c.Method, []Method{LBFGS, GIST}, "how the mode is sought under spikeslab: by curvature, or by proximal steps", "lbfgs"),
+		spec.Word("variances", &c.Variances, []Variances{Exact, Nystrom, Random},
+			"how variances are found under spikeslab", "exact up to 4,000 rows or columns, random above"),
+		spec.Int("starts", &c.Starts, spec.Between(1, MostStarts), "starts under spikeslab along each of two paths, the capped lasso's and the lasso's", "6"),
+		spec.Bool("anneal", &c.Anneal, "narrow the spike on the way from each start"),
+		spec.Int("sets", &c.Sets, spec.Between(1, MostVectors), "disjoint sets of columns of variances=nystrom", "4"),
+		spec.Int("columns", &c.Columns, spec.Between(1, MostVectors), "columns in each set of variances=nystrom", "100"),
+		spec.Int("vectors", &c.Vectors, spec.Between(2, MostVectors), "random vectors of variances=random, two solves each", "32"),
+		spec.Int("iterations", &c.MaxIterations, spec.AtLeast(1), "most iterations of a search", "500"),
+		spec.Float("tolerance", &c.Tolerance, spec.Positive(), "fall of the objective at which a search ends", "1e-6"),
 	}
-	if c.Vectors == 1 {
-		return fmt.Errorf("laplace: vectors=1 leaves no spread to tell the error from: use 2 or more")
-	}
-	switch {
-	case !(c.Tolerance >= 0):
-		return fmt.Errorf("laplace: tolerance=%v is negative", c.Tolerance)
-	case c.Method != "" && c.Method != LBFGS && c.Method != GIST:
-		return fmt.Errorf("laplace: method=%s: use lbfgs or gist", c.Method)
-	case c.Variances != "" && c.Variances != Exact && c.Variances != Nystrom && c.Variances != Random:
-		return fmt.Errorf("laplace: variances=%s: use exact, nystrom or random", c.Variances)
-	}
-	return nil
 }
+
+// Validate refuses options that make no sense.
+func (c Config) Validate() error { return spec.Check("laplace", c.Fields()) }
 
 // Engine fits one model.
 type Engine struct {

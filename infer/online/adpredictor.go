@@ -9,12 +9,21 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/spec"
 )
 
 // AdPredictorConfig holds the options of adPredictor.
 type AdPredictorConfig struct {
 	Variance float64 `json:"variance"`       // of the prior of every weight; 0 means 0.01
 	Beta     float64 `json:"beta,omitempty"` // scale of the noise of the latent score; 0 means 1
+}
+
+// Fields are the options as texts name them.
+func (c *AdPredictorConfig) Fields() []spec.Field {
+	return []spec.Field{
+		spec.Float("variance", &c.Variance, spec.Positive(), "prior variance of every weight", "tried on the rows as they come"),
+		spec.Float("beta", &c.Beta, spec.Positive(), "scale of the noise of the score", "1"),
+	}
 }
 
 // AdPredictor is probit regression by assumed density filtering: one Gaussian a

@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/spec"
 )
 
 // FTRLConfig holds the options of FTRL-proximal, with the paper's names.
@@ -15,6 +16,16 @@ type FTRLConfig struct {
 	Beta  float64 `json:"beta,omitempty"`  // 0 means 1
 	L1    float64 `json:"l1"`              // penalty on |w|
 	L2    float64 `json:"l2"`              // penalty on w²/2
+}
+
+// Fields are the options as texts name them.
+func (c *FTRLConfig) Fields() []spec.Field {
+	return []spec.Field{
+		spec.Float("alpha", &c.Alpha, spec.Positive(), "learning rate", "tried on the rows as they come"),
+		spec.Float("beta", &c.Beta, spec.Positive(), "first steps are smaller the larger it is", "1"),
+		spec.Float("l1", &c.L1, spec.AtLeast(0), "penalty on the size of a weight, which leaves most at 0", ""),
+		spec.Float("l2", &c.L2, spec.AtLeast(0), "penalty on half the square of a weight", "0"),
+	}
 }
 
 // FTRL is logistic regression by FTRL-proximal, per-coordinate rates and an L1

@@ -7,12 +7,21 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/spec"
 )
 
 // SGDConfig holds the options of AdaGrad.
 type SGDConfig struct {
 	Rate float64 `json:"rate"` // learning rate; 0 means 0.08
 	L2   float64 `json:"l2"`   // penalty on w²/2 for every occurrence of a feature
+}
+
+// Fields are the options as texts name them.
+func (c *SGDConfig) Fields() []spec.Field {
+	return []spec.Field{
+		spec.Float("rate", &c.Rate, spec.Positive(), "learning rate", "tried on the rows as they come"),
+		spec.Float("l2", &c.L2, spec.AtLeast(0), "penalty on half the square of a weight", "0"),
+	}
 }
 
 // SGD is logistic regression by stochastic gradients with the per-coordinate

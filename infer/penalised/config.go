@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Rule says which λ cross-validation chooses.
@@ -49,6 +50,24 @@ const (
 	MostPoints = 10_000
 )
 
+// Fields are the options as texts name them: alpha is one of elasticnet, cap one of cappedl1.
+func (c *Config) Fields() []spec.Field {
+	fields := []spec.Field{
+		spec.Float("lambda", &c.Lambda, spec.Positive(), "the penalty", "by cross-validation"),
+		spec.Word("rule", &c.Rule, []Rule{Least, OneStandard},
+			"the penalty of the least error of rows left out, or the largest within one standard error of it", "min"),
+		spec.Int("folds", &c.Folds, spec.Between(2, MostFolds), "folds of the cross-validation", "10, or the rows where they are fewer"),
+		spec.Int("points", &c.Points, spec.Between(2, MostPoints), "penalties that are tried", "100"),
+	}
+	switch c.Name {
+	case "elasticnet":
+		fields = append(fields, spec.Float("alpha", &c.Alpha, spec.Fraction(), "1 is the lasso, towards 0 ridge regression", ""))
+	case "cappedl1":
+		fields = append(fields, spec.Float("cap", &c.Cap, spec.Positive(), "where the penalty of a weight ends, in units of its threshold", ""))
+	}
+	return fields
+}
+
 // Validate refuses options that make no sense.
 func (c Config) Validate() error {
 	name := cmp.Or(c.Name, "penalised")
@@ -57,16 +76,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%s: alpha=%v is not between 0 and 1", name, c.Alpha)
 	case !(c.Cap >= 0) || c.Cap > 0 && c.Alpha != 1:
 		return fmt.Errorf("%s: cap=%v must be positive, and goes with alpha=1", name, c.Cap)
-	case !(c.Lambda >= 0):
-		return fmt.Errorf("%s: lambda=%v is negative", name, c.Lambda)
-	case c.Folds < 0 || c.Folds == 1 || c.Folds > MostFolds:
-		return fmt.Errorf("%s: folds=%d is not between 2 and %d", name, c.Folds, MostFolds)
-	case c.Points < 0 || c.Points == 1 || c.Points > MostPoints:
-		return fmt.Errorf("%s: points=%d is not between 2 and %d", name, c.Points, MostPoints)
-	case c.Rule != "" && c.Rule != Least && c.Rule != OneStandard:
-		return fmt.Errorf("%s: rule=%s: use %s or %s", name, c.Rule, Least, OneStandard)
 	}
-	return nil
+	return spec.Check(name, c.Fields())
 }
 
 // Engine fits one model.

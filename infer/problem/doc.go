@@ -35,3 +35,11 @@
 // place for two copies. Sums, Scales and Units are values. The engine owns what it learns, the factors of its matrices
 // and how far the fit has come.
 package problem
+
+// Limits of what an option of an engine may ask for: repeats and draws are allocated before the first step, and more
+// passes would not end.
+const (
+	MostRepeats = 1000    // starts of a fit, and draws of its features
+	MostDraws   = 100_000 // of the weights
+	MostPasses  = 1_000_000
+)

@@ -3,10 +3,11 @@ package sep
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Config holds the options of the engine. The zero value is the default.
@@ -63,27 +64,38 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Fields are the options as texts name them, of tables and of streams.
+func (c *Config) Fields() []spec.Field {
+	return []spec.Field{
+		spec.Int("batch", &c.Batch, spec.AtLeast(1), "rows of a minibatch", "row by row"),
+		spec.Int("prior_every", &c.PriorEvery, spec.AtLeast(1), "minibatches between updates of the prior", "15"),
+		spec.Int("passes", &c.Passes, spec.Between(1, problem.MostPasses),
+			"passes over the data; those stated are all made", "1 in stream; in fit until inclusions settle, 200 at most"),
+		spec.Float("positive_weight", &c.PositiveWeight, spec.Positive(), "what a row of the positive class counts", "1"),
+		spec.Float("negative_weight", &c.NegativeWeight, spec.Positive(), "what a row of the other class counts", "1"),
+	}
+}
+
+// TableFields are those that a fit of a table has beside [Config.Fields].
+func (c *Config) TableFields() []spec.Field {
+	return []spec.Field{spec.Bool("known_counts", &c.KnownCounts, "count the appearances of every feature in a pass before learning")}
+}
+
+// StreamFields are those that learning online has beside [Config.Fields].
+func (c *Config) StreamFields() []spec.Field {
+	return []spec.Field{
+		spec.Float("forget", &c.Forget, spec.AtLeast(1), "rows after which a row counts half", "never"),
+		spec.Float("half_life", &c.HalfLife, spec.Positive(), "time after which a row counts half, in the unit of --time", "never"),
+		spec.Float("prune", &c.Prune, spec.Within(0, 0.5),
+			"inclusion below which a feature that came 100 times is dropped, every 1,048,576 rows", "none is"),
+		spec.Int("features", &c.Features, spec.AtLeast(1), "most features that are kept, those met most often", "no limit"),
+	}
+}
+
 // Validate refuses options that make no sense.
 func (c Config) Validate() error {
-	for _, option := range []struct {
-		name  string
-		value float64
-		ok    bool
-		want  string
-	}{
-		{"batch", float64(c.Batch), c.Batch >= 0, "at least 0"},
-		{"prior_every", float64(c.PriorEvery), c.PriorEvery >= 0, "at least 1"},
-		{"passes", float64(c.Passes), c.Passes >= 0, "at least 1"},
-		{"positive_weight", c.PositiveWeight, c.PositiveWeight >= 0 && !math.IsInf(c.PositiveWeight, 1), "positive"},
-		{"negative_weight", c.NegativeWeight, c.NegativeWeight >= 0 && !math.IsInf(c.NegativeWeight, 1), "positive"},
-		{"forget", c.Forget, c.Forget == 0 || c.Forget >= 1, "at least 1 row"},
-		{"half_life", c.HalfLife, c.HalfLife >= 0 && !math.IsInf(c.HalfLife, 1), "positive"},
-		{"prune", c.Prune, c.Prune >= 0 && c.Prune < 0.5, "between 0 and 0.5"},
-		{"features", float64(c.Features), c.Features >= 0, "at least 1"},
-	} {
-		if !option.ok {
-			return fmt.Errorf("sep: %s=%v: it must be %s", option.name, option.value, option.want)
-		}
+	if err := spec.Check("sep", append(c.Fields(), c.StreamFields()...)); err != nil {
+		return err
 	}
 	if c.Batch > 0 && (c.Prune > 0 || c.Features > 0) {
 		return fmt.Errorf("sep: prune and features go with the sequential form: leave batch out")

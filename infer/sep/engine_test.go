@@ -224,7 +224,7 @@ func TestNewRefuses(t *testing.T) {
 		"has a spike of variance 0.1":                               func(m *credence.Model, _ *Config) { m.Prior = prior.SpikeSlab{Spike: held(0.1)} },
 		"no features":                                               func(m *credence.Model, _ *Config) { m.Features = nil },
 		"are for streams":                                           func(_ *credence.Model, c *Config) { c.Prune = 0.1 },
-		"passes=-1":                                                 func(_ *credence.Model, c *Config) { c.Passes = -1 },
+		"passes cannot be -1":                                       func(_ *credence.Model, c *Config) { c.Passes = -1 },
 	} {
 		model, cfg := probit(p), Config{}
 		change(&model, &cfg)

@@ -263,10 +263,10 @@ func TestRefusals(t *testing.T) {
 		{credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: prior.Normal{Variance: param.Parameter{Value: -1, State: param.Held}}}, Config{}, "not a positive number"},
 		{bernoulli, Config{Covariance: Full, Components: 2}, "a mixture has diagonal components"},
 		{bernoulli, Config{Covariance: Full, Batch: 10}, "deterministic steps over all rows"},
-		{bernoulli, Config{Covariance: "banded"}, "there is no covariance=banded"},
+		{bernoulli, Config{Covariance: "banded"}, `covariance cannot be "banded": write diagonal or full`},
 		{bernoulli, Config{Samples: 3}, "samples=3 is odd"},
-		{bernoulli, Config{Epochs: -1}, "epochs=-1 is negative"},
-		{bernoulli, Config{Rate: math.NaN()}, "rate=NaN is not a positive number: state one, or leave it out"},
+		{bernoulli, Config{Epochs: -1}, "svi: epochs cannot be -1: it must be 1 or more and finite, or left out"},
+		{bernoulli, Config{Rate: math.NaN()}, "rate cannot be NaN: it must be positive and finite, or left out"},
 	} {
 		_, err := New(c.model, c.cfg)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -3,14 +3,13 @@ package svi
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"slices"
-	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/internal/mixture"
 	"github.com/credence-ml/credence/infer/svi/internal/newton"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Covariance is the form of every component's covariance.
@@ -183,53 +182,63 @@ func (c *Config) minibatches() *mixture.Minibatches {
 	return options
 }
 
+// Fields are the options as texts name them: those of the Laplace approximation are few.
+func (c *Config) Fields() []spec.Field {
+	if c.Approximation == Laplace {
+		return []spec.Field{
+			spec.Int("iterations", &c.MaxIterations, spec.AtLeast(1), "most iterations of a search", "100; 500 under spikeslab"),
+			spec.Float("tolerance", &c.Tolerance, spec.Positive(),
+				"distance from the mode, in standard deviations of the weights, or fall of the objective under spikeslab, at which a search ends", "1e-4; 1e-6 under spikeslab"),
+			spec.Word("hyper", &c.Hyper, []param.Treatment{param.Integrate, param.Mode, param.MaximumLikelihood},
+				"what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, or those of type-II maximum likelihood (ml)",
+				"integrate up to 2,000 weights beside those of the levels of a large category, else mode"),
+			spec.IntOrNone("diagnostics", &c.Diagnostics, spec.Between(0, problem.MostDraws),
+				"draws of the weights for the approximation check under a normal prior; 0 leaves it out", "200 to 1,000 by the number of rows"),
+		}
+	}
+	return []spec.Field{
+		spec.Word("covariance", &c.Covariance, []Covariance{Diagonal, Full},
+			"of the posterior: between every two weights, or none", "diagonal; auto states full up to 2,000 weights beside those of the levels of a large category"),
+		spec.Int("components", &c.Components, spec.AtLeast(1), "normal distributions that the posterior is a mixture of", "1"),
+		spec.Int("starts", &c.Starts, spec.Between(1, problem.MostRepeats),
+			"random starts, of which the best bound is kept", "1; 2 with components, 4 for lengthscales on fewer than 400 rows"),
+		spec.Int("batch", &c.Batch, spec.AtLeast(1), "rows of a minibatch; stating it learns from minibatches in place of all rows", "512"),
+		spec.Word("optimiser", &c.Optimiser, []Optimiser{Adam, AdaGrad, AdaDelta, Momentum, SGD}, "the rule of steps from minibatches", "adam"),
+		spec.Word("estimator", &c.Estimator, []Estimator{Marginal, Sample},
+			"how the bound is estimated from minibatches: by quadrature of f, or by draws of the weights", "marginal"),
+		spec.Int("samples", &c.Samples, spec.Between(2, problem.MostDraws), "draws a component of estimator=sample, an even number", "10"),
+		spec.Float("rate", &c.Rate, spec.Positive(), "first step from minibatches, in standard deviations of a weight", "the optimiser's own"),
+		spec.Int("epochs", &c.Epochs, spec.AtLeast(1), "most passes over the rows in minibatches", "50"),
+		spec.Int("iterations", &c.MaxIterations, spec.AtLeast(1), "most iterations with all rows", "100 with full covariance, 2,000 with diagonal"),
+		spec.Float("tolerance", &c.Tolerance, spec.Positive(),
+			"distance from the optimum, in standard deviations of the weights, at which a fit ends", "1e-4; 1e-3 of large fits, .01 nat a weight in minibatches"),
+		spec.Int("screen", &c.ScreenRows, spec.AtLeast(1), "rows on which lengthscales are first learned", "1,000"),
+		spec.Int("polish", &c.PolishRows, spec.AtLeast(1), "rows on which lengthscales are then polished", "4,000"),
+		spec.Word("hyper", &c.Hyper, []param.Treatment{param.Integrate, param.Mode, param.Heldout, param.MaximumLikelihood},
+			"what becomes of prior variances and parameters of the family that are not stated: averaged over, at their most probable values, prior variances by the log loss of rows that are left out (heldout), or those of type-II maximum likelihood (ml)",
+			"integrate with full covariance up to 2,000 weights beside those of the levels of a large category; heldout above, for classes and counts; else mode"),
+		spec.IntOrNone("diagnostics", &c.Diagnostics, spec.Between(0, problem.MostDraws),
+			"draws of the weights for the approximation check; 0 leaves it out", "200 to 1,000 by the number of rows"),
+	}
+}
+
 // Validate refuses options that make no sense, or not together, whatever the model.
 func (c Config) Validate() error {
-	if err := c.validate(); err != nil {
+	approximation, plain := spec.Word("approximation", &c.Approximation, []Approximation{Variational, Laplace}, "", ""), c
+	plain.Approximation = ""
+	if err := spec.Check(c.name(), append(plain.Fields(), approximation)); err != nil {
+		return err
+	}
+	if err := c.agree(); err != nil {
 		return fmt.Errorf("%s: %w", c.name(), err)
 	}
 	return nil
 }
 
-func (c Config) validate() error {
-	for _, field := range []struct {
-		name  string
-		value int
-	}{
-		{"components", c.Components}, {"starts", c.Starts}, {"max_iterations", c.MaxIterations},
-		{"batch", c.Batch}, {"samples", c.Samples}, {"epochs", c.Epochs},
-		{"screen_rows", c.ScreenRows}, {"polish_rows", c.PolishRows},
-	} {
-		if field.value < 0 {
-			return fmt.Errorf("%s=%d is negative: state a positive number, or leave it out", field.name, field.value)
-		}
-	}
-	for _, field := range []struct {
-		name  string
-		value float64
-	}{{"tolerance", c.Tolerance}, {"rate", c.Rate}} {
-		if !(field.value >= 0) || math.IsInf(field.value, 1) {
-			return fmt.Errorf("%s=%v is not a positive number: state one, or leave it out", field.name, field.value)
-		}
-	}
+// agree refuses options that do not go together.
+func (c Config) agree() error {
 	if c.Samples%2 != 0 {
 		return fmt.Errorf("samples=%d is odd: draws come in pairs ±ε; state an even number", c.Samples)
-	}
-	for _, choice := range []struct {
-		name, value string
-		from        []string
-	}{
-		{"covariance", string(c.Covariance), []string{string(Diagonal), string(Full)}},
-		{"approximation", string(c.Approximation), []string{string(Variational), string(Laplace)}},
-		{"estimator", string(c.Estimator), []string{string(Marginal), string(Sample)}},
-		{"optimiser", string(c.Optimiser), []string{string(Adam), string(AdaGrad), string(AdaDelta), string(Momentum), string(SGD)}},
-	} {
-		if choice.value != "" && !slices.Contains(choice.from, choice.value) {
-			return fmt.Errorf("there is no %s=%s: choose %s", choice.name, choice.value, strings.Join(choice.from, ", "))
-		}
-	}
-	if err := c.Hyper.Validate(param.Heldout); err != nil {
-		return err
 	}
 	if c.Start != nil && c.Hyper != param.Heldout {
 		return fmt.Errorf("a start has the prior variances of hyper=heldout: state that, or leave it out")

@@ -30,7 +30,7 @@ func TestTreatmentsRefused(t *testing.T) {
 		want    string // of the error, or "" for the treatment
 		is      param.Treatment
 	}{
-		{2, Config{Hyper: "integrated"}, "hyper=integrated is none of integrate, mode, heldout and ml", ""},
+		{2, Config{Hyper: "integrated"}, `hyper cannot be "integrated": did you mean integrate? (write integrate, mode, heldout or ml)`, ""},
 		{2, Config{Hyper: param.Integrate}, "hyper=integrate needs the covariances of weights: state covariance=full, or hyper=mode", ""},
 		{2, Config{Hyper: param.Integrate, Components: 3}, "hyper=integrate needs", ""},
 		{2, Config{Hyper: param.Integrate, Estimator: Sample}, "hyper=integrate needs", ""},

@@ -78,7 +78,7 @@ var doors = map[string]any{
 
 // open are those in whose place nothing is an answer: no rows, no keys, no columns, what is written of nothing.
 var open = []string{"apply.WriteEffects", "apply.WriteTerms", "dataset.RefuseTwice", "imaging.WriteArray", "keyed.IndexOf", "keyed.NamesOf", "rank.Write",
-	"spec.Choose", "frame.TooManyClasses", "table.Sparse", "text.Ordered", "output.New", "linop.XDiag", "formula.ParsePrior", "formula.ParseFamily", "formula.Parse", "formula.Compile", "feature.New", "table.AddProducts", "table.Records", "problem.Open", "problem.Groups", "problem.Odds", "problem.NormalPrior", "online.RestoreFTRL",
+	"spec.Choose", "spec.Check", "frame.TooManyClasses", "table.Sparse", "text.Ordered", "output.New", "linop.XDiag", "formula.ParsePrior", "formula.ParseFamily", "formula.Parse", "formula.Compile", "feature.New", "table.AddProducts", "table.Records", "problem.Open", "problem.Groups", "problem.Odds", "problem.NormalPrior", "online.RestoreFTRL",
 	"online.RestoreAdPredictor", "online.RestoreSGD", "online.RestoreTrial", "sep.Restore", "sep.RestoreOnline", "safetensors.Encode", "safetensors.Write"}
 
 // TestNilArguments: an exported function that returns an error returns one where all that it is given is nil or zero,
