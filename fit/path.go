@@ -4,8 +4,8 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
+	"github.com/credence-ml/credence/selection/refit"
 )
 
 // pathCounts are the numbers of features that the path expects in the model beforehand.
@@ -26,10 +26,10 @@ const leastListed = 0.01
 // fold as well, for each fold.
 func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int) error {
 	count, _ := result.Candidates()
-	var held *Folds
+	var held *refit.Folds
 	if folds > 0 {
 		var err error
-		if held, err = p.checkFolds(ctx, folds); err != nil {
+		if held, err = p.base().Deal(ctx, folds); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 		if fitted.Report.Stuck {
 			continue
 		}
-		found, err := features(fitted, selection.Options{})
+		found, err := refit.Features(fitted, selection.Options{})
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 			}
 		}
 		if held != nil {
-			of, err := at.densities(ctx, held, at.engine)
+			of, err := at.base().Densities(ctx, held, at.engine)
 			if err != nil {
 				return err
 			}
@@ -82,26 +82,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 		result.Path = append(result.Path, step)
 	}
 	if held != nil {
-		oneStandardError(result.Path, densities, held.weights)
+		refit.OneStandardError(result.Path, densities, held)
 	}
 	return nil
-}
-
-// oneStandardError stores the mean log density of every step, and marks the sparsest that is within one standard
-// error of the best, by rows in pairs.
-func oneStandardError(path []selection.Step, densities [][]float64, weights []float64) {
-	best, zeros := 0, make([]float64, len(weights))
-	for k := range path {
-		mean, _ := score.Gain(densities[k], zeros, weights)
-		if path[k].LogDensity = finite(mean); path[k].LogDensity != nil && (path[best].LogDensity == nil || *path[k].LogDensity > *path[best].LogDensity) {
-			best = k
-		}
-	}
-	for k := range path { // the sparsest first
-		gap, spread := score.Gain(densities[best], densities[k], weights)
-		if k == best || float64(gap) <= float64(spread) {
-			path[k].OneSE = true
-			return
-		}
-	}
 }

@@ -180,7 +180,7 @@ func asTrained(read *dataset.Options, fitted *credence.Fitted) error {
 func (r *refits) of() (fits, over string) {
 	how := r.folds
 	if fits = "a fit"; how.Split == 0 {
-		fits = fmt.Sprintf("%d fits, each", how.FoldOptions.Folds)
+		fits = fmt.Sprintf("%d fits, each", how.Options.Folds)
 	}
 	if fits += " without the rows that it predicts"; how.Time != "" {
 		fits += " and those behind them in " + nameText(how.Time)

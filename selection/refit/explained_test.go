@@ -1,4 +1,4 @@
-package fit
+package refit
 
 import (
 	"context"
@@ -27,8 +27,8 @@ func TestExplainedFreedom(t *testing.T) {
 			Model:     credence.Model{Features: conform.Columns{Dense: 1}, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(1)}},
 			Posterior: &posterior.SpikeSlab{Mean: []float64{2}, Variance: []float64{1e-12}, Probability: []float64{1}},
 		}}}
-		p := &Prepared{job: &Job{}, data: conform.Memory{All: &credence.Batch{X: x, Target: make([]float64, 12)}}}
-		share, err := p.explained(context.Background(), fitted, 0.9)
+		b := &Base{Data: conform.Memory{All: &credence.Batch{X: x, Target: make([]float64, 12)}}}
+		share, err := b.explained(context.Background(), fitted, 0.9)
 		if err != nil || share == nil {
 			t.Fatal(share, err)
 		}

@@ -1,4 +1,4 @@
-package fit
+package refit
 
 import (
 	"cmp"
@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/folds"
 	"github.com/credence-ml/credence/likelihood"
 )
 
-// FoldOptions say which rows are left out of refits. They are plain data, read from JSON; Folds or Split is stated.
-type FoldOptions struct {
+// Options say which rows are left out of refits. They are plain data, read from JSON; Folds or Split is stated.
+type Options struct {
 	Folds int     `json:"folds,omitempty"` // each row is left out once, in one of so many folds
 	Split float64 `json:"split,omitempty"` // this share of the rows is left out
 	Group string  `json:"group,omitempty"` // column: rows with one value of it are left out together
@@ -25,27 +26,24 @@ type FoldOptions struct {
 	Seed uint64 `json:"seed,omitempty"` // of the dealing
 }
 
-// Validate refuses, as [ErrMisuse], what no rows could mend.
-func (o FoldOptions) Validate() error {
-	var err error
+// Validate refuses what no rows could mend.
+func (o Options) Validate() error {
 	switch {
 	case o.Folds != 0 && o.Split != 0:
-		err = errors.New("--cv leaves every row out in turn and --split leaves some out once: keep one of them")
+		return errors.New("--cv leaves every row out in turn and --split leaves some out once: keep one of them")
 	case o.Split != 0 && !(o.Split > 0 && o.Split < 1):
-		err = fmt.Errorf("--split %v is not a share of the rows between 0 and 1: state for example 0.2", o.Split)
+		return fmt.Errorf("--split %v is not a share of the rows between 0 and 1: state for example 0.2", o.Split)
 	case o.Split == 0 && o.Folds < 2:
-		err = fmt.Errorf("--cv %d: rows are left out in 2 folds or more: state for example 10", o.Folds)
+		return fmt.Errorf("--cv %d: rows are left out in 2 folds or more: state for example 10", o.Folds)
 	case o.Group != "" && o.Time != "":
-		err = errors.New("--group keeps rows together and --time puts them in order: keep one of them")
-	default:
-		return nil
+		return errors.New("--group keeps rows together and --time puts them in order: keep one of them")
 	}
-	return &Misuse{"", err}
+	return nil
 }
 
 // Folds are the rows of a table dealt out, to be left out in turn.
 type Folds struct {
-	FoldOptions
+	Options
 	Groups  int       `json:"groups,omitempty"` // that were dealt
 	of      []int     // of each row of the table, the fold in which it is left out, -1 for none
 	group   []int     // of each row of the table; nil where rows stand for themselves
@@ -61,7 +59,7 @@ func (f *Folds) GroupOf(row int) int {
 }
 
 // fits is the number of refits.
-func (f *Folds) fits() int { return max(1, f.FoldOptions.Folds) }
+func (f *Folds) fits() int { return max(1, f.Options.Folds) }
 
 // without returns weights that are 0 for the rows that a refit does not see: those of its fold, and of later windows.
 func (f *Folds) without(out int, weights []float64, row func(i int) int) []float64 {
@@ -75,28 +73,28 @@ func (f *Folds) without(out int, weights []float64, row func(i int) int) []float
 }
 
 // Folds deals the rows that have a weight out at random, each class evenly, groups whole, or by their times. Columns
-// that it names are those of the table, or of the one that [Prepared.Beside] has given.
-func (p *Prepared) Folds(ctx context.Context, how FoldOptions) (*Folds, error) {
+// that it names are those of the table, or of the one that beside it.
+func (b *Base) Folds(ctx context.Context, how Options) (*Folds, error) {
 	if err := how.Validate(); err != nil {
 		return nil, err
 	}
-	weights, classes, err := p.weighed(ctx)
+	weights, classes, err := b.weighed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f, err := p.deal(ctx, how, weights, classes)
+	f, err := b.deal(ctx, how, weights, classes)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.whole(f, weights, classes); err != nil {
+	if err := b.whole(f, weights, classes); err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
 // deal is Folds for rows of known weights and classes, nil for other targets: a class may be too rare for the folds.
-func (p *Prepared) deal(ctx context.Context, how FoldOptions, weights, classes []float64) (*Folds, error) {
-	f := &Folds{FoldOptions: how}
+func (b *Base) deal(ctx context.Context, how Options, weights, classes []float64) (*Folds, error) {
+	f := &Folds{Options: how}
 	var fold []int
 	units, least, unit := 0, how.Folds, "rows that have a weight"
 	deal := func(weights, classes []float64) (fold []int) {
@@ -109,14 +107,14 @@ func (p *Prepared) deal(ctx context.Context, how FoldOptions, weights, classes [
 	}
 	switch {
 	case how.Time != "":
-		times, err := p.column(ctx, how.Time, how.Time, weights)
+		times, err := b.column(ctx, how.Time, how.Time, weights)
 		if err != nil {
 			return nil, err
 		}
 		fold, units = folds.Ahead(times, weights, how.Folds, how.Split)
 		least, unit = how.Folds+1, "different values of "+how.Time
 	case how.Group != "":
-		ids, err := p.column(ctx, how.Group, "", weights)
+		ids, err := b.column(ctx, how.Group, "", weights)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +133,7 @@ func (p *Prepared) deal(ctx context.Context, how FoldOptions, weights, classes [
 	if units < least && how.Split == 0 {
 		return nil, fmt.Errorf("%d folds take %d %s or more, and there are %d: state fewer", how.Folds, least, unit, units)
 	}
-	f.of, f.group, f.weights = ofTable(p, fold, -1), ofTable(p, f.group, -1), ofTable(p, weights, 0)
+	f.of, f.group, f.weights = ofTable(b, fold, -1), ofTable(b, f.group, -1), ofTable(b, weights, 0)
 	return f, nil
 }
 
@@ -168,11 +166,11 @@ func together(ids, weights, classes []float64) (group []int, each, positive []fl
 }
 
 // whole refuses folds that leave no row out, or of a class none, and refits to none.
-func (p *Prepared) whole(f *Folds, weights, classes []float64) error {
-	names := p.frame.Target.Classes()
+func (b *Base) whole(f *Folds, weights, classes []float64) error {
+	names := b.Frame.Target.Classes()
 	for out := range f.fits() {
 		var count [2][2]int // of rows left out and of those fitted, by class
-		for i, other := range f.without(out, weights, p.row) {
+		for i, other := range f.without(out, weights, b.row) {
 			class, fitted := 0, 0
 			if classes != nil {
 				class = int(classes[i])
@@ -180,7 +178,7 @@ func (p *Prepared) whole(f *Folds, weights, classes []float64) error {
 			if other > 0 {
 				fitted = 1
 			}
-			if fitted == 1 || weights[i] > 0 && f.of[p.row(i)] == out {
+			if fitted == 1 || weights[i] > 0 && f.of[b.row(i)] == out {
 				count[fitted][class]++
 			}
 		}
@@ -194,7 +192,7 @@ func (p *Prepared) whole(f *Folds, weights, classes []float64) error {
 				return fmt.Errorf("%s %s no row: state another share, or fewer folds", where, what)
 			}
 			if lacks := slices.Index(rows[:], 0); classes != nil && lacks >= 0 {
-				return fmt.Errorf("%s %s no row whose %s is %s: state fewer folds, or another --split or --seed", where, what, p.frame.TargetName(), cmp.Or(names[lacks], "another class"))
+				return fmt.Errorf("%s %s no row whose %s is %s: state fewer folds, or another --split or --seed", where, what, b.Frame.TargetName(), cmp.Or(names[lacks], "another class"))
 			}
 		}
 	}
@@ -202,10 +200,10 @@ func (p *Prepared) whole(f *Folds, weights, classes []float64) error {
 }
 
 // column reads a column of the rows of the model: numbers, or codes of the levels of a category, which no times are.
-func (p *Prepared) column(ctx context.Context, name, time string, weights []float64) ([]float64, error) {
-	source := p.rows
-	if p.outside != nil && source.Schema().Index(name) < 0 {
-		source = p.outside
+func (b *Base) column(ctx context.Context, name, time string, weights []float64) ([]float64, error) {
+	source := b.Source
+	if b.Outside != nil && source.Schema().Index(name) < 0 {
+		source = b.Outside
 	}
 	j := source.Schema().Index(name)
 	if j < 0 {
@@ -226,16 +224,16 @@ func (p *Prepared) column(ctx context.Context, name, time string, weights []floa
 	}
 	values := make([]float64, len(weights))
 	for i, w := range weights {
-		if values[i] = all[p.row(i)]; w > 0 && values[i] != values[i] {
-			return nil, fmt.Errorf("%s: column %q is empty, by which rows are left out: give it a value, or leave the row out of the table", p.Placed(fmt.Sprintf("row %d", p.row(i)+1)), name)
+		if values[i] = all[b.row(i)]; w > 0 && values[i] != values[i] {
+			return nil, fmt.Errorf("%s: column %q is empty, by which rows are left out: give it a value, or leave the row out of the table", criticism.Placed(b.Source, fmt.Sprintf("row %d", b.row(i)+1)), name)
 		}
 	}
 	return values, nil
 }
 
 // row is the row of the table that row i of the model came from.
-func (p *Prepared) row(i int) int {
-	if bound, ok := p.data.(*frame.Bound); ok {
+func (b *Base) row(i int) int {
+	if bound, ok := b.Data.(*frame.Bound); ok {
 		return bound.SourceRow(i)
 	}
 	return i
@@ -243,28 +241,28 @@ func (p *Prepared) row(i int) int {
 
 // ofTable gives what rows of the model have to rows of the table, none to those that the model leaves out; nil stays
 // nil.
-func ofTable[T any](p *Prepared, values []T, none T) []T {
+func ofTable[T any](b *Base, values []T, none T) []T {
 	if values == nil {
 		return nil
 	}
-	of := slices.Repeat([]T{none}, p.rows.Rows())
+	of := slices.Repeat([]T{none}, b.Source.Rows())
 	for i, v := range values {
-		of[p.row(i)] = v
+		of[b.row(i)] = v
 	}
 	return of
 }
 
 // weighed reads the weights of all rows, and their classes where the family has such.
-func (p *Prepared) weighed(ctx context.Context) (weights, classes []float64, err error) {
-	for b, err := range credence.Batches(ctx, p.data) {
+func (b *Base) weighed(ctx context.Context) (weights, classes []float64, err error) {
+	for rows, err := range credence.Batches(ctx, b.Data) {
 		if err != nil {
 			return nil, nil, err
 		}
-		for i := range b.Rows() {
-			classes, weights = append(classes, b.Target[i]), append(weights, b.WeightOf(i))
+		for i := range rows.Rows() {
+			classes, weights = append(classes, rows.Target[i]), append(weights, rows.WeightOf(i))
 		}
 	}
-	if _, kind := likelihood.Describe(p.model.Likelihood); kind != likelihood.Classes {
+	if _, kind := likelihood.Describe(b.Model.Likelihood); kind != likelihood.Classes {
 		classes = nil
 	}
 	return weights, classes, nil

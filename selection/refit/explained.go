@@ -1,4 +1,4 @@
-package fit
+package refit
 
 import (
 	"context"
@@ -24,8 +24,8 @@ const (
 // logistic or normal variable behind them (McKelvey & Zavoina 1975). Rows count their weight times their precision, and
 // the noise is that of a mean precision: R's weighted share. It is nil where rows are many and the posterior has no
 // draws.
-func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, interval float64) (*selection.Share, error) {
-	member, n := fitted.Members[0], p.data.Rows()
+func (b *Base) explained(ctx context.Context, fitted *credence.Fitted, interval float64) (*selection.Share, error) {
+	member, n := fitted.Members[0], b.Data.Rows()
 	noise := math.Pi * math.Pi / 3
 	switch l := member.Model.Likelihood.(type) {
 	case likelihood.Gaussian:
@@ -43,7 +43,7 @@ func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, inter
 	if !drawn && (!known || n > explainedRows) {
 		return nil, nil
 	}
-	ws := credence.NewWorkspace(p.job.options.Threads)
+	ws := credence.NewWorkspace(b.Threads)
 	count := explainedDraws
 	if drawn {
 		count = draws.Components()
@@ -59,21 +59,21 @@ func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, inter
 	if !drawn {
 		block = n
 	}
-	var b credence.Batch
+	var rows credence.Batch
 	var phi credence.Design
 	for first := 0; first < n; first += block {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := p.data.Read(&b, first, min(block, n-first)); err != nil {
+		if err := b.Data.Read(&rows, first, min(block, n-first)); err != nil {
 			return nil, err
 		}
-		member.Model.Features.Transform(ws, &phi, &b)
-		m := b.Rows()
+		member.Model.Features.Transform(ws, &phi, &rows)
+		m := rows.Rows()
 		weights, mean := make([]float64, m), make([]float64, m)
 		for i := range weights {
-			total += b.WeightOf(i)
-			weights[i] = b.WeightOf(i) * b.PrecisionOf(i)
+			total += rows.WeightOf(i)
+			weights[i] = rows.WeightOf(i) * rows.PrecisionOf(i)
 			precise += weights[i]
 		}
 		if drawn {
@@ -94,7 +94,7 @@ func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, inter
 		if _, ok := ws.Pool().Cholesky(m, root.Data, root.Stride); !ok {
 			return nil, nil
 		}
-		rng, f := credence.Rand(p.job.options.Seed, credence.ExplainedDraws, 0), make([]float64, m)
+		rng, f := credence.Rand(b.Seed, credence.ExplainedDraws, 0), make([]float64, m)
 		for k := range count {
 			copy(f, mean)
 			for i := range m {
@@ -104,7 +104,7 @@ func (p *Prepared) explained(ctx context.Context, fitted *credence.Fitted, inter
 		}
 	}
 	shares, out := make([]float64, count), &selection.Share{}
-	rng := credence.Rand(p.job.options.Seed, credence.ExplainedDraws, 1)
+	rng := credence.Rand(b.Seed, credence.ExplainedDraws, 1)
 	_, classes := member.Model.Likelihood.(likelihood.Bernoulli)
 	selected, _ := score.Selected(fitted)
 	freedom, mean := math.Max(3, total-float64(selected)-1), noise*(total/precise)
