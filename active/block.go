@@ -9,8 +9,8 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Block picks rows one after the other. Means and variances of f in all of its rows follow every inclusion.
-type Block struct {
+// Picker picks rows one after the other. Means and variances of f in all of its rows follow every inclusion.
+type Picker struct {
 	scorer         *Scorer
 	rows           *credence.Batch
 	mean, variance []float64
@@ -37,9 +37,9 @@ type inclusion struct {
 // of the highest scores.
 const columnsAtOnce = 32
 
-// NewBlock returns a block over candidates: their means and variances of f, and their places in the pool.
-func (s *Scorer) NewBlock(rows *credence.Batch, mean, variance []float64, place []int) *Block {
-	b := &Block{
+// NewPicker returns a picker of candidates: their means and variances of f, and their places in the pool.
+func (s *Scorer) NewPicker(rows *credence.Batch, mean, variance []float64, place []int) *Picker {
+	b := &Picker{
 		scorer: s, rows: rows, mean: slices.Clone(mean), variance: slices.Clone(variance), place: place,
 		picked: make([]bool, len(mean)), columns: map[int][]float64{},
 	}
@@ -51,10 +51,10 @@ func (s *Scorer) NewBlock(rows *credence.Batch, mean, variance []float64, place 
 }
 
 // Latent returns mean and variance of f in row i, given what was included.
-func (b *Block) Latent(i int) (mean, variance float64) { return b.mean[i], b.variance[i] }
+func (b *Picker) Latent(i int) (mean, variance float64) { return b.mean[i], b.variance[i] }
 
 // Score returns that of row i given what was included, over its cost.
-func (b *Block) Score(i int) float64 {
+func (b *Picker) Score(i int) float64 {
 	if b.scores == nil {
 		b.scores = make([]float64, len(b.picked))
 		b.scorer.ws.InRuns(len(b.scores), func(from, to int) {
@@ -66,7 +66,7 @@ func (b *Block) Score(i int) float64 {
 	return b.scores[i]
 }
 
-func (b *Block) score(i int) float64 {
+func (b *Picker) score(i int) float64 {
 	var value float64
 	if b.reduction != nil {
 		value = b.reductionOf(i)
@@ -80,7 +80,7 @@ func (b *Block) score(i int) float64 {
 }
 
 // ranked returns the rows not yet picked, the best first; equal scores go by the place in the pool.
-func (b *Block) ranked(most int) []int {
+func (b *Picker) ranked(most int) []int {
 	var order []int
 	for i, picked := range b.picked {
 		if !picked {
@@ -96,7 +96,7 @@ func (b *Block) ranked(most int) []int {
 }
 
 // Next returns the best row that was not picked yet, −1 where there is none, and marks it as picked.
-func (b *Block) Next() int {
+func (b *Picker) Next() int {
 	best := b.ranked(1)
 	if len(best) == 0 {
 		return -1
@@ -107,7 +107,7 @@ func (b *Block) Next() int {
 
 // Include adds row i to what is known, with its label (of two classes 0 or 1), or with NaN as a row
 // whose label is not known yet.
-func (b *Block) Include(i int, label float64) {
+func (b *Picker) Include(i int, label float64) {
 	mean, variance := b.mean[i], b.variance[i]
 	if !(variance > 0) {
 		return
@@ -131,7 +131,7 @@ func (b *Block) Include(i int, label float64) {
 }
 
 // column returns Cov(f, f_i) before any inclusion, computed along with those of the rows that are likely next.
-func (b *Block) column(i int) []float64 {
+func (b *Picker) column(i int) []float64 {
 	if known := b.columns[i]; known != nil {
 		return known
 	}

@@ -52,7 +52,7 @@ func poolOf(n int) *credence.Batch {
 	return rows
 }
 
-func blockOf(t *testing.T, s *Scorer, rows *credence.Batch) *Block {
+func blockOf(t *testing.T, s *Scorer, rows *credence.Batch) *Picker {
 	t.Helper()
 	n := rows.Rows()
 	mean, variance, place := make([]float64, n), make([]float64, n), make([]int, n)
@@ -60,7 +60,7 @@ func blockOf(t *testing.T, s *Scorer, rows *credence.Batch) *Block {
 	for i := range place {
 		place[i] = i
 	}
-	return s.NewBlock(rows, mean, variance, place)
+	return s.NewPicker(rows, mean, variance, place)
 }
 
 // TestInclusions: means and variances after rank-one updates are those of factoring A afresh with the
@@ -276,7 +276,7 @@ func TestTies(t *testing.T) {
 		a.SetSym(j, j, 1)
 	}
 	s := must.Value(NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, make([]float64, inputs)), Information, 0, 1))(t)
-	block := s.NewBlock(rows, []float64{0.1, 0.1, 0.1}, []float64{1, 1, 1}, []int{7, 4, 5})
+	block := s.NewPicker(rows, []float64{0.1, 0.1, 0.1}, []float64{1, 1, 1}, []int{7, 4, 5})
 	for _, want := range []int{1, 2, 0} {
 		if got := block.Next(); got != want {
 			t.Errorf("row %d is picked, want %d", got, want)
@@ -294,7 +294,7 @@ func TestUnseenVariance(t *testing.T) {
 	mean, variance := make([]float64, 5), make([]float64, 5)
 	must.Succeed(t, s.Latent(mean, variance, rows))
 	variance[2] += 1.5
-	block := s.NewBlock(rows, mean, variance, []int{0, 1, 2, 3, 4})
+	block := s.NewPicker(rows, mean, variance, []int{0, 1, 2, 3, 4})
 	block.Include(2, 1)
 	shift, precision := s.site(1, mean[2], variance[2])
 	kappa := 1 + variance[2]*precision

@@ -1,7 +1,7 @@
 // Package active says which unlabelled rows to have labelled next.
 //
 // A [Scorer] scores candidates by the mean μ and the variance ρ that the posterior of a fitted model
-// gives to their latent value f. A [Block] picks several one after the other: each pick changes the
+// gives to their latent value f. A [Picker] picks several one after the other: each pick changes the
 // means and variances of the others exactly as a further row of the fit would, with the bounds of the
 // other rows as they are. [Simulate] tries scores on rows whose labels are known; package rank lists rows of files.
 //

@@ -140,7 +140,7 @@ func (p *Pool) picks(n int, label func(place int) float64, told func(c Candidate
 	for _, c := range p.kept {
 		mean, variance, cost, place = append(mean, c.mean), append(variance, c.variance), append(cost, c.cost), append(place, c.place)
 	}
-	b := p.scorer.NewBlock(&p.rows, mean, variance, place)
+	b := p.scorer.NewPicker(&p.rows, mean, variance, place)
 	b.cost = cost
 	for _, i := range audits {
 		b.picked[i] = true

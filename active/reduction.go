@@ -34,7 +34,7 @@ func (s *Scorer) Validate(rows *credence.Batch) error {
 }
 
 // validate adds the rows of validation to a block of candidates.
-func (b *Block) validate(candidates *credence.Batch) {
+func (b *Picker) validate(candidates *credence.Batch) {
 	v := b.scorer.validation
 	if v == nil {
 		v = &validation{candidates, b.mean, b.variance}
@@ -62,7 +62,7 @@ func (r *reduction) include(column []float64, factor float64) {
 
 // reductionOf returns by how much the label of row i is expected to lower the mean entropy of the labels of
 // the rows of validation, in nats: their expected log loss (Roy & McCallum 2001).
-func (b *Block) reductionOf(i int) float64 {
+func (b *Picker) reductionOf(i int) float64 {
 	r, s := b.reduction, b.scorer
 	mean, variance, sum := b.mean[i], b.variance[i], 0.0
 	if !(variance > 0) {

@@ -2,13 +2,13 @@ package calibration
 
 import "slices"
 
-// point is a point of a cumulative sum diagram.
-type point struct{ x, y float64 }
+// vertex is a point of a cumulative sum diagram.
+type vertex struct{ x, y float64 }
 
-func (a point) minus(b point) point { return point{a.x - b.x, a.y - b.y} }
+func (a vertex) minus(b vertex) vertex { return vertex{a.x - b.x, a.y - b.y} }
 
 // left says whether the way from a over b to c turns left: the slope rises.
-func left(a, b, c point) bool {
+func left(a, b, c vertex) bool {
 	p, q := b.minus(a), c.minus(b)
 	return p.x*q.y > q.x*p.y
 }
@@ -18,12 +18,12 @@ func left(a, b, c point) bool {
 // row stands before those of the score, which it joins, for no regression has less behind a one.
 func uppers(ones, counts []float64) []float64 {
 	n := len(ones)
-	p := make([]point, n+2) // P₋₁, P₀, …, the sums up to every score
-	p[0] = point{-1, -1}
+	p := make([]vertex, n+2) // P₋₁, P₀, …, the sums up to every score
+	p[0] = vertex{-1, -1}
 	for i := range n {
-		p[i+2] = point{p[i+1].x + counts[i], p[i+1].y + ones[i]}
+		p[i+2] = vertex{p[i+1].x + counts[i], p[i+1].y + ones[i]}
 	}
-	corners := []point{p[0]} // of the greatest convex minorant, from the left
+	corners := []vertex{p[0]} // of the greatest convex minorant, from the left
 	for _, next := range p[1:] {
 		for k := len(corners); k > 1 && !left(corners[k-2], corners[k-1], next); k-- {
 			corners = corners[:k-1]
@@ -37,7 +37,7 @@ func uppers(ones, counts []float64) []float64 {
 		slope := next.minus(top)
 		out[i] = slope.y / slope.x
 		// the score comes before the further row
-		moved := point{p[i].x + p[i+2].x - p[i+1].x, p[i].y + p[i+2].y - p[i+1].y}
+		moved := vertex{p[i].x + p[i+2].x - p[i+1].x, p[i].y + p[i+2].y - p[i+1].y}
 		p[i+1] = moved
 		if along := moved.minus(top); along.y*slope.x >= slope.y*along.x { // it is not below the minorant
 			continue

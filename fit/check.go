@@ -82,7 +82,7 @@ func (p *Prepared) engineOf(text string, model credence.Model) (credence.Engine,
 	if reason := entry.refuses(model.Likelihood, model.Prior); reason != "" {
 		return nil, fmt.Errorf("the check fits %s too: %s", text, reason)
 	}
-	maker, err := (&choice{registry: registry}).maker(Run{Seed: p.job.options.Seed, Threads: p.job.options.Threads}, entry, call)
+	maker, err := (&choice{registry: registry}).maker(Settings{Seed: p.job.options.Seed, Threads: p.job.options.Threads}, entry, call)
 	if err != nil {
 		return nil, err
 	}

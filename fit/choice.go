@@ -32,7 +32,7 @@ func parseEngine(text string, registry *Registry) (*choice, error) {
 	}
 	var err error
 	if c.entry, c.call, err = registry.find(text, false); err == nil {
-		_, err = c.maker(Run{}, c.entry, c.call) // arguments are checked now, before any data are read
+		_, err = c.maker(Settings{}, c.entry, c.call) // arguments are checked now, before any data are read
 	}
 	return c, err
 }
@@ -178,13 +178,13 @@ func (c *choice) choose(model credence.Model, rows int) (entry *Engine, call spe
 }
 
 // maker reads the arguments of a call.
-func (c *choice) maker(run Run, entry *Engine, call spec.Call) (Maker, error) {
+func (c *choice) maker(with Settings, entry *Engine, call spec.Call) (Maker, error) {
 	source := ""
 	if c.entry != nil {
 		source = c.source
 	}
 	a := spec.NewArguments(call, source)
-	maker, err := entry.Batch(run, a)
+	maker, err := entry.Batch(with, a)
 	if unread := a.Finish(); unread != nil {
 		return nil, unread
 	}

@@ -24,8 +24,8 @@ func convexEngine() Engine {
 			}
 			return 8 * 3 * weights * weights
 		},
-		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := convex.Config{Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
+			config := convex.Config{Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
 			a.Fields(config.Fields())
 			return func(model credence.Model) (credence.Engine, error) {
 				if config.Hyper != param.Heldout && (config.Hyper != "" || !svi.HeldOut(model)) {
@@ -34,7 +34,7 @@ func convexEngine() Engine {
 				if err := convex.Supports(model.Likelihood, model.Prior); err != nil {
 					return nil, err
 				}
-				first, err := svi.New(model, svi.Config{Hyper: param.Heldout, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress})
+				first, err := svi.New(model, svi.Config{Hyper: param.Heldout, Seed: with.Seed, Threads: with.Threads, Progress: with.Progress})
 				return &afterChoice{model, config, first}, err
 			}, config.Validate()
 		},

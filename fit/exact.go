@@ -48,8 +48,8 @@ func exactEngine() Engine {
 		Groups:     func(spec.Call) bool { return true },
 		Memory:     exactMemory,
 		Eliminates: func(spec.Call) bool { return true },
-		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := exact.Config{Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
+			config := exact.Config{Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
 			a.Fields(config.Fields())
 			return func(model credence.Model) (credence.Engine, error) { return exact.New(model, config) }, config.Validate()
 		},

@@ -86,7 +86,7 @@ func newJob(options Options, selecting bool) (*Job, error) {
 		}
 	}
 	if e := j.engine.entry; e != nil { // arguments may be those of another prior
-		if _, err := j.engine.maker(Run{Prior: j.prior}, e, j.engine.call); err != nil {
+		if _, err := j.engine.maker(Settings{Prior: j.prior}, e, j.engine.call); err != nil {
 			return nil, &Misuse{"engine", err}
 		}
 	}

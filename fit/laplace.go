@@ -43,18 +43,18 @@ func laplaceEngine() Engine {
 
 // laplaceBatch makes the engine that the prior asks for: of the modes of a spike-and-slab prior, or of the one
 // mode of a normal prior, whose options are those of variational Bayes with a full covariance.
-func laplaceBatch(run Run, a *spec.Arguments) (Maker, error) {
-	ordinary := svi.Config{Approximation: svi.Laplace, Checkpoint: run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
-	selector := laplace.Config{Checkpoint: run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+func laplaceBatch(with Settings, a *spec.Arguments) (Maker, error) {
+	ordinary := svi.Config{Approximation: svi.Laplace, Checkpoint: with.Checkpoint, Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
+	selector := laplace.Config{Checkpoint: with.Checkpoint, Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
 	a.Fields(ordinary.Fields())
 	a.Fields(selector.Fields())
-	_, normal := run.Prior.(prior.Normal)
+	_, normal := with.Prior.(prior.Normal)
 	if normal {
-		run.misplaced(a, "spikeslab", "method", "variances", "starts", "anneal", "sets", "columns", "vectors")
+		with.misplaced(a, "spikeslab", "method", "variances", "starts", "anneal", "sets", "columns", "vectors")
 	} else {
-		run.misplaced(a, "normal", "diagnostics")
+		with.misplaced(a, "normal", "diagnostics")
 	}
-	if _, selects := run.Prior.(prior.SpikeSlab); selects {
+	if _, selects := with.Prior.(prior.SpikeSlab); selects {
 		a.Word("hyper", "", string(param.Mode))
 	}
 	err := ordinary.Validate()

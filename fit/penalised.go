@@ -15,8 +15,8 @@ func penalisedEngine(name string, alpha, limit float64) Engine {
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
 			return refusal(name, penalised.Supports(name, family, p))
 		},
-		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := penalised.Config{Name: name, Alpha: alpha, Cap: limit, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
+			config := penalised.Config{Name: name, Alpha: alpha, Cap: limit, Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
 			a.Fields(config.Fields())
 			return func(model credence.Model) (credence.Engine, error) { return penalised.New(model, config) }, config.Validate()
 		},

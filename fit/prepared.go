@@ -113,12 +113,12 @@ func (p *Prepared) assemble(all credence.Data) error {
 	}
 	p.entry, p.why, p.call = entry, why, call.String()
 	o := &j.options
-	maker, err := j.engine.maker(Run{Prior: j.prior, Seed: o.Seed, Threads: o.Threads, Checkpoint: o.Checkpoint, Progress: o.Progress}, entry, call)
+	maker, err := j.engine.maker(Settings{Prior: j.prior, Seed: o.Seed, Threads: o.Threads, Checkpoint: o.Checkpoint, Progress: o.Progress}, entry, call)
 	if err == nil {
 		p.engine, err = maker(p.model)
 	}
 	if p.other = p.engine; err == nil && o.Checkpoint != "" {
-		if maker, err = j.engine.maker(Run{Prior: j.prior, Seed: o.Seed, Threads: o.Threads}, entry, call); err == nil {
+		if maker, err = j.engine.maker(Settings{Prior: j.prior, Seed: o.Seed, Threads: o.Threads}, entry, call); err == nil {
 			p.other, err = maker(p.model)
 		}
 	}

@@ -55,7 +55,7 @@ type Engine struct {
 	Checkpoints bool
 	// Batch reads the arguments and returns what makes the engine for a model; it refuses arguments
 	// that make no sense together. Nil: the engine learns online only.
-	Batch func(run Run, a *spec.Arguments) (Maker, error)
+	Batch func(with Settings, a *spec.Arguments) (Maker, error)
 	// Online reads the arguments of an online learner, and refuses a prior that is not its own; nil:
 	// the engine needs a table.
 	Online func(a *spec.Arguments, prior credence.Prior) (Online, error)
@@ -65,7 +65,7 @@ type Engine struct {
 func (e *Engine) Options() (options []spec.Option) {
 	if e.Batch != nil {
 		a := spec.NewArguments(spec.Call{Name: e.Name}, "")
-		_, _ = e.Batch(Run{}, a)
+		_, _ = e.Batch(Settings{}, a)
 		options = a.Options()
 	}
 	if e.Online != nil {
@@ -83,8 +83,8 @@ func (e *Engine) Options() (options []spec.Option) {
 // Maker makes an engine for a model.
 type Maker func(credence.Model) (credence.Engine, error)
 
-// Run is what an engine takes from Options beside its arguments.
-type Run struct {
+// Settings are what an engine takes from Options beside its arguments.
+type Settings struct {
 	Prior      credence.Prior // of the model; nil where all arguments of the engine are to be read
 	Seed       uint64
 	Threads    int
@@ -93,10 +93,10 @@ type Run struct {
 }
 
 // misplaced refuses arguments that an engine has for another prior than the run's.
-func (r *Run) misplaced(a *spec.Arguments, other string, keys ...string) {
+func (s *Settings) misplaced(a *spec.Arguments, other string, keys ...string) {
 	for _, key := range keys {
-		if written, stated := a.Argument(key); stated && r.Prior != nil {
-			a.Errorf(written, "%s is an option for the prior %s, not for %v", key, other, r.Prior).WithRemedy("leave it out, or use --prior %s", other)
+		if written, stated := a.Argument(key); stated && s.Prior != nil {
+			a.Errorf(written, "%s is an option for the prior %s, not for %v", key, other, s.Prior).WithRemedy("leave it out, or use --prior %s", other)
 		}
 	}
 }

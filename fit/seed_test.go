@@ -32,7 +32,7 @@ func TestSeedOfTheEngine(t *testing.T) {
 				if batch == nil {
 					continue
 				}
-				e.Batch = func(run fit.Run, a *spec.Arguments) (fit.Maker, error) {
+				e.Batch = func(run fit.Settings, a *spec.Arguments) (fit.Maker, error) {
 					run.Seed = seed
 					return batch(run, a)
 				}
@@ -73,7 +73,7 @@ func TestOrderOfWarnings(t *testing.T) {
 	rows := must.Value(table.Structs(houses))(t)
 	registry := fit.Default()
 	batch := registry.Engines[0].Batch
-	registry.Engines[0].Batch = func(run fit.Run, a *spec.Arguments) (fit.Maker, error) {
+	registry.Engines[0].Batch = func(run fit.Settings, a *spec.Arguments) (fit.Maker, error) {
 		maker, err := batch(run, a)
 		return func(model credence.Model) (credence.Engine, error) {
 			engine, err := maker(model)

@@ -43,8 +43,8 @@ func epEngine() Engine {
 			return call, "", nil
 		},
 		Memory: epMemory,
-		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := ep.Config{Checkpoint: run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
+			config := ep.Config{Checkpoint: with.Checkpoint, Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
 			a.Fields(config.Fields())
 			return func(model credence.Model) (credence.Engine, error) { return ep.New(model, config) }, config.Validate()
 		},
@@ -87,20 +87,20 @@ func gibbsEngine() Engine {
 			chains := float64(spec.NewArguments(call, "").Int("chains", 4))
 			return 8 * chains * (6*rows + 10*weights) // a chain holds as many products as it has room for
 		},
-		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := gibbs.Config{Checkpoint: run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
+			config := gibbs.Config{Checkpoint: with.Checkpoint, Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
 			a.Fields(config.Fields())
 			start := a.Means("where the second chain starts: with what expectation propagation calls, or with no column", "").Word("start", "ep", "ep", "empty")
-			if _, shrinks := run.Prior.(prior.Horseshoe); shrinks {
-				run.misplaced(a, "spikeslab", "flips", "start")
+			if _, shrinks := with.Prior.(prior.Horseshoe); shrinks {
+				with.misplaced(a, "spikeslab", "flips", "start")
 			} else {
-				run.misplaced(a, "horseshoe", "sweeps")
+				with.misplaced(a, "horseshoe", "sweeps")
 			}
 			return func(model credence.Model) (credence.Engine, error) {
 				if _, shrinks := model.Prior.(prior.Horseshoe); shrinks || start == "empty" {
 					return gibbs.New(model, config)
 				}
-				first, err := ep.New(model, ep.Config{Hyper: param.Mode, Threads: run.Threads, Progress: run.Progress})
+				first, err := ep.New(model, ep.Config{Hyper: param.Mode, Threads: with.Threads, Progress: with.Progress})
 				if err != nil {
 					return nil, fmt.Errorf("gibbs: %w", err)
 				}

@@ -21,8 +21,8 @@ func sepEngine() Engine {
 			}
 			return ""
 		},
-		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := sep.Config{Seed: run.Seed, Progress: run.Progress}
+		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
+			config := sep.Config{Seed: with.Seed, Progress: with.Progress}
 			a.Fields(append(config.Fields(), config.TableFields()...))
 			return func(model credence.Model) (credence.Engine, error) { return sep.New(model, config) }, config.Validate()
 		},

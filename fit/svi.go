@@ -36,8 +36,8 @@ func sviEngine() Engine {
 			return spec.NewArguments(call, "").Word("covariance", "") == string(svi.Full)
 		},
 		Checkpoints: true,
-		Batch: func(run Run, a *spec.Arguments) (Maker, error) {
-			config := svi.Config{Checkpoint: run.Checkpoint, Seed: run.Seed, Threads: run.Threads, Progress: run.Progress}
+		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
+			config := svi.Config{Checkpoint: with.Checkpoint, Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
 			a.Fields(config.Fields())
 			return func(model credence.Model) (credence.Engine, error) { return svi.New(model, config) }, config.Validate()
 		},

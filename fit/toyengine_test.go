@@ -27,7 +27,7 @@ func descentEngine() fit.Engine {
 			}
 			return ""
 		},
-		Batch: func(_ fit.Run, a *spec.Arguments) (fit.Maker, error) {
+		Batch: func(_ fit.Settings, a *spec.Arguments) (fit.Maker, error) {
 			sweeps := a.Int("sweeps", 1000, spec.AtLeast(1))
 			return func(m credence.Model) (credence.Engine, error) {
 				p, err := credence.Require[interface {

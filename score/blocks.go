@@ -10,14 +10,14 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Block says what a block of weights came to. Wald is mᵀC⁻¹m for the joint mean m and covariance C of
+// BlockTest says what a block of weights came to. Wald is mᵀC⁻¹m for the joint mean m and covariance C of
 // its weights as they were fitted. Without an effect the data alone make Wald: each direction that they
 // settle adds the square of a standard normal number, and one that the prior settles adds less. DF is
 // the number of directions that the data settle, Σ (1 − C_jj/prior variance), at least 1.
 //
 // Effect is true where Wald is above the 95 % quantile of the chi-square distribution of DF degrees of
 // freedom, or the 95 % interval of a weight excludes 0, or a weight is selected.
-type Block struct {
+type BlockTest struct {
 	Name    string  `json:"block"`   // the block of features
 	Weights int     `json:"weights"` // of the block
 	Wald    float64 `json:"wald"`    // of its weights together
@@ -33,7 +33,7 @@ const effectLevel = 0.95
 
 // Blocks returns what the blocks of the first member came to, without intercepts, blocks of more than
 // 1,000 weights, and those whose covariance is singular.
-func Blocks(fitted *credence.Fitted) []Block {
+func Blocks(fitted *credence.Fitted) []BlockTest {
 	member := &fitted.Members[0]
 	joint, ok := member.Posterior.(credence.Joint)
 	if !ok {
@@ -46,13 +46,13 @@ func Blocks(fitted *credence.Fitted) []Block {
 	z := halfWidth(joint, effectLevel)
 	selector, selects := joint.(credence.Selector)
 	above := SelectedAbove(fitted)
-	var blocks []Block
+	var blocks []BlockTest
 	ws := credence.NewWorkspace(0)
 	for _, block := range features.Blocks() {
 		if block.Intercept || block.Count > mostWald {
 			continue
 		}
-		b := Block{Name: block.Name, Weights: block.Count}
+		b := BlockTest{Name: block.Name, Weights: block.Count}
 		var certain []int32 // weights that are not exactly 0
 		for j := block.First; j < block.First+block.Count; j++ {
 			b.Effect = b.Effect || math.Abs(mean[j]) > z*math.Sqrt(variance[j]) ||

@@ -44,8 +44,8 @@ type Options struct {
 	Share float64 // what the evidence of From counts, above 0 and at most 1
 }
 
-// Run is a learner of files. The fields of the learner may be set before the first row.
-type Run struct {
+// Learning is a learner of files. The fields of the learner may be set before the first row.
+type Learning struct {
 	Learner *learn.Learner
 
 	options Options
@@ -59,8 +59,8 @@ type Run struct {
 func Checkpoint(model string) string { return model + ".checkpoint" }
 
 // New makes a learner, takes up its checkpoint, or starts from another model.
-func New(o Options) (*Run, error) {
-	r := &Run{options: o}
+func New(o Options) (*Learning, error) {
+	r := &Learning{options: o}
 	_, err := os.Stat(Checkpoint(o.Model))
 	switch {
 	case o.Resume && o.Model == "":
@@ -88,7 +88,7 @@ func New(o Options) (*Run, error) {
 }
 
 // Open opens files for the learner, which reads them as it read those before. One of the threads learns.
-func (r *Run) Open(ctx context.Context, paths []string, read dataset.Options) (*dataset.Table, error) {
+func (r *Learning) Open(ctx context.Context, paths []string, read dataset.Options) (*dataset.Table, error) {
 	read.Reading, read.Once = r.Learner.Reading(), r.Learner.Passes() == 1
 	read.Keyed, read.SkipMalformed = true, true
 	read.Threads = max(1, cmp.Or(read.Threads, runtime.GOMAXPROCS(0))-1)
@@ -104,7 +104,7 @@ func (r *Run) Open(ctx context.Context, paths []string, read dataset.Options) (*
 }
 
 // checkTime refuses a column of times that holds none, or cannot tell how long a day is.
-func (r *Run) checkTime(table *dataset.Table) error {
+func (r *Learning) checkTime(table *dataset.Table) error {
 	name := r.options.Time
 	if name == "" {
 		return nil
@@ -135,7 +135,7 @@ func (r *Run) checkTime(table *dataset.Table) error {
 }
 
 // Learn learns these columns of a table to its end, in as many passes as the engine was asked for.
-func (r *Run) Learn(ctx context.Context, table *dataset.Table, columns []string) error {
+func (r *Learning) Learn(ctx context.Context, table *dataset.Table, columns []string) error {
 	r.saved = time.Now()
 	for {
 		r.inside = false
@@ -154,7 +154,7 @@ func (r *Run) Learn(ctx context.Context, table *dataset.Table, columns []string)
 }
 
 // learn learns a run of rows, and saves now and then.
-func (r *Run) learn(rows *dataset.Run) error {
+func (r *Learning) learn(rows *dataset.Run) error {
 	taken, err := r.Learner.Learn(rows.Rows)
 	if r.inside = err != nil && taken > 0; r.inside {
 		r.at = rows.After(taken - 1)
@@ -174,7 +174,7 @@ func (r *Run) learn(rows *dataset.Run) error {
 }
 
 // save writes the model as it stands, where it is kept.
-func (r *Run) save() (*credence.Fitted, error) {
+func (r *Learning) save() (*credence.Fitted, error) {
 	fitted, err := r.Learner.Fitted()
 	if err == nil && r.options.Model != "" {
 		err = modelfile.Save(r.options.Model, fitted)
@@ -183,7 +183,7 @@ func (r *Run) save() (*credence.Fitted, error) {
 }
 
 // Finish saves checkpoint and model, and returns the model. Nothing more can be learned.
-func (r *Run) Finish() (*credence.Fitted, error) {
+func (r *Learning) Finish() (*credence.Fitted, error) {
 	if r.options.Model != "" && r.Learner.Rows() > 0 {
 		if err := r.Learner.Checkpoint(Checkpoint(r.options.Model), r.at); err != nil {
 			return nil, err

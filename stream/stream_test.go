@@ -28,7 +28,7 @@ func clicks(rows int) string {
 }
 
 // learned learns a pipe.
-func learned(ctx context.Context, pipe string, o stream.Options) (run *stream.Run, err error) {
+func learned(ctx context.Context, pipe string, o stream.Options) (run *stream.Learning, err error) {
 	o.Formula = "click ~ hash(.)"
 	if run, err = stream.New(o); err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ type inspection struct {
 	Terms []score.Term `json:"terms"` // weights, in the order of the model or of --sort
 	// says by which held-out rows predictions are calibrated
 	Calibration *calibration.Result `json:"calibration,omitempty"`
-	Blocks      []score.Block       `json:"blocks,omitempty"`  // what each block came to
+	Blocks      []score.BlockTest   `json:"blocks,omitempty"`  // what each block came to
 	Smooths     []score.Smooth      `json:"smooths,omitempty"` // what each smooth term adds
 	score.Groups
 }
@@ -298,7 +298,7 @@ func (p *program) printSmooths(smooths []score.Smooth, exp bool) {
 }
 
 // printGroups writes what R prints of the variances of groups, and what share of the variance they are.
-func (p *program) printGroups(fitted *credence.Fitted, all score.Groups, blocks []score.Block, interval float64) {
+func (p *program) printGroups(fitted *credence.Fitted, all score.Groups, blocks []score.BlockTest, interval float64) {
 	if len(all.Groups) == 0 || p.quiet {
 		return
 	}
@@ -330,7 +330,7 @@ func (p *program) printGroups(fitted *credence.Fitted, all score.Groups, blocks 
 		if g.ICC.Defined() {
 			icc = fmt.Sprintf("%.3f", float64(g.ICC))
 		}
-		if slices.ContainsFunc(blocks, func(b score.Block) bool { return b.Name == g.Term && !b.Effect }) {
+		if slices.ContainsFunc(blocks, func(b score.BlockTest) bool { return b.Name == g.Term && !b.Effect }) {
 			found = "no effect found"
 		}
 		for j, d := range g.SD {
@@ -369,7 +369,7 @@ func toSpread(x, sd float64) string {
 }
 
 // printBlocks says in which blocks nothing was found.
-func (p *program) printBlocks(blocks []score.Block) {
+func (p *program) printBlocks(blocks []score.BlockTest) {
 	for _, b := range blocks {
 		if b.Effect {
 			continue

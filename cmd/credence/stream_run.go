@@ -31,7 +31,7 @@ import (
 type streamRun struct {
 	program *program
 	flags   *streamFlags
-	learned *stream.Run
+	learned *stream.Learning
 	learner *learn.Learner
 	started time.Time
 	before  int64 // rows of earlier runs, for the speed

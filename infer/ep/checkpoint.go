@@ -95,7 +95,7 @@ func (f *fit) resume() (c *course, before int, err error) {
 	}
 	c, f.steady, f.patient = &p.course, p.Steady, p.Patient
 	if c.Calmest > 0 {
-		c.calm = mode{theta: f.theta(), sites: f.sites()} // room to read into
+		c.calm = siteState{theta: f.theta(), sites: f.sites()} // room to read into
 	}
 	count := 0
 	f.each(c, func(*float64) { count++ })

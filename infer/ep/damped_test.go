@@ -51,9 +51,9 @@ func TestStuckLeavesSites(t *testing.T) {
 		if _, settled, err := f.settle(context.Background(), sweeps, 1e-6, f.learn); settled || err != nil {
 			t.Fatalf("seed %d: settled %v, %v", seed, settled, err)
 		}
-		from, variance := &mode{f.theta(), f.sites(), f.inclusions()}, append([]float64{}, f.q.variance...)
+		from, variance := &siteState{f.theta(), f.sites(), f.inclusions()}, append([]float64{}, f.q.variance...)
 		must.Value(f.stuck(context.Background(), from))(t)
-		if after := (&mode{f.theta(), f.sites(), f.inclusions()}); !reflect.DeepEqual(after, from) {
+		if after := (&siteState{f.theta(), f.sites(), f.inclusions()}); !reflect.DeepEqual(after, from) {
 			t.Errorf("seed %d: sites, inclusions or what is learned moved", seed)
 		}
 		for j, v := range f.q.variance {

@@ -25,7 +25,7 @@ func TestElsewhere(t *testing.T) {
 	}
 	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(0.05)}, Prior: prior.SpikeSlab{Inclusion: param.Hold(0.1), Slab: param.Hold(1)}}, Config{}))(t)
 	f := must.Value(e.newFit(ctx, conform.Memory{All: &s.Batch}))(t)
-	var modes []*point
+	var modes []*evaluated
 	for _, in := range [][]int{{1, 2}, {3, 4}} {
 		f.begin()
 		for j := range f.weights {
@@ -36,8 +36,8 @@ func TestElsewhere(t *testing.T) {
 		must.Succeed(t, f.q.take(f.weights, f.rows, false))
 		_, settled, err := f.settle(ctx, 500, settledTolerance, nil)
 		must.Succeed(t, err)
-		start := &mode{f.theta(), f.sites(), f.inclusions()}
-		modes = append(modes, must.Value(f.point(start, settled, false))(t))
+		start := &siteState{f.theta(), f.sites(), f.inclusions()}
+		modes = append(modes, must.Value(f.evaluated(start, settled, false))(t))
 		for j, a := range f.inclusions()[1:] {
 			if !settled || (a > 0.5) != slices.Contains(in, j+1) {
 				t.Fatalf("settled %v with %v, want %v in", settled, f.inclusions(), in)
@@ -46,7 +46,7 @@ func TestElsewhere(t *testing.T) {
 	}
 	for k, from := range modes {
 		for other, at := range modes {
-			if far := must.Value(f.elsewhere(ctx, &from.mode, at))(t); far != (k != other) {
+			if far := must.Value(f.elsewhere(ctx, &from.siteState, at))(t); far != (k != other) {
 				t.Errorf("from %d at %d: elsewhere %v", k+1, other+1, far)
 			}
 		}

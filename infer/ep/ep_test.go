@@ -148,7 +148,7 @@ func TestPosteriors(t *testing.T) {
 			}
 			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, Config{}))(t)
 			f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
-			a := must.Value(f.atMode(context.Background(), &mode{f.theta(), f.sites(), f.inclusions()}))(t)
+			a := must.Value(f.atMode(context.Background(), &siteState{f.theta(), f.sites(), f.inclusions()}))(t)
 			full := f.posterior(a)
 			a.covariance = nil
 			rows := f.posterior(a)
@@ -212,7 +212,7 @@ func TestGradient(t *testing.T) {
 			}
 			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, Config{MaxIterations: 3000}))(t)
 			f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
-			from := &mode{f.theta(), f.sites(), f.inclusions()}
+			from := &siteState{f.theta(), f.sites(), f.inclusions()}
 			theta := f.theta()
 			p, err := f.at(context.Background(), from, theta, settledTolerance, false)
 			if err != nil || !p.settled || f.raised > 0 {

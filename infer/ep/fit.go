@@ -157,7 +157,7 @@ type course struct {
 	// the sweep in which sites and what is learned moved least, 0 before one is looked for
 	Calmest int `json:"calmest"`
 	least   float64
-	calm    mode // after it
+	calm    siteState // after it
 	step    float64
 }
 
@@ -209,7 +209,7 @@ func (f *fit) follow(ctx context.Context, c *course, limit int, tolerance float6
 		}
 		c.Settled = changed < rough*tolerance && moved < 10*rough*tolerance && c.Sweeps > firstSweeps+1
 		if far := math.Max(changed, moved); !c.Settled && (f.steady || f.patient || f.Classes) && far < c.least && c.Sweeps > noRest {
-			c.least, c.Calmest, c.calm = far, c.Sweeps, mode{f.theta(), f.sites(), nil}
+			c.least, c.Calmest, c.calm = far, c.Sweeps, siteState{f.theta(), f.sites(), nil}
 		}
 		c.Ended = c.Settled || c.Sweeps >= limit || learn != nil && c.Sweeps > firstSweeps && f.ranAway() || c.Calmest > 0 && c.Sweeps > c.Calmest+patience
 		if !c.Ended && c.Sweeps%sweepsBetween == 0 {

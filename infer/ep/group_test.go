@@ -89,7 +89,7 @@ func TestOneMember(t *testing.T) {
 		if _, _, err := f.settle(context.Background(), 500, 1e-5, f.learn); err != nil {
 			t.Fatal(err)
 		}
-		a := must.Value(f.integrate(context.Background(), &mode{f.theta(), f.sites(), f.inclusions()}))(t)
+		a := must.Value(f.integrate(context.Background(), &siteState{f.theta(), f.sites(), f.inclusions()}))(t)
 		want, evidence := alone.Members[0].Posterior.(credence.Selector), *alone.Report.EvidenceEstimate
 		for j, got := range a.inclusion {
 			if math.Abs(got-want.InclusionProbability(j)) > 1e-3 {

@@ -23,16 +23,16 @@ const (
 	pointSweeps      = 200  // at most, from the mode's sites
 )
 
-// mode is where sites have settled.
-type mode struct {
+// siteState is where sites have settled.
+type siteState struct {
 	theta     []float64
 	sites     sites
 	inclusion []float64
 }
 
-// point is what settled sites at one value of what is learned come to.
-type point struct {
-	mode
+// evaluated is what settled sites at one value of what is learned come to.
+type evaluated struct {
+	siteState
 	hyper.Evaluation
 	evidence float64 // without the log priors
 	settled  bool
@@ -51,25 +51,25 @@ func (f *fit) inclusions() []float64 {
 }
 
 // at settles the sites at other values, from those of the mode.
-func (f *fit) at(ctx context.Context, from *mode, theta []float64, tolerance float64, moments bool) (*point, error) {
+func (f *fit) at(ctx context.Context, from *siteState, theta []float64, tolerance float64, moments bool) (*evaluated, error) {
 	f.restore(from.sites)
 	f.setTheta(theta)
 	_, settled, err := f.settle(ctx, pointSweeps, tolerance, nil)
 	if err != nil {
 		return nil, err
 	}
-	return f.point(from, settled, moments)
+	return f.evaluated(from, settled, moments)
 }
 
 // point is what the sites as they are come to.
-func (f *fit) point(from *mode, settled, moments bool) (*point, error) {
+func (f *fit) evaluated(from *siteState, settled, moments bool) (*evaluated, error) {
 	evidence, err := f.logEvidence()
 	if err != nil {
 		return nil, err
 	}
 	inclusion := f.inclusions()
 	gradient, prior := f.gradient()
-	p := &point{mode: mode{f.theta(), f.sites(), inclusion}, evidence: evidence, settled: settled}
+	p := &evaluated{siteState: siteState{f.theta(), f.sites(), inclusion}, evidence: evidence, settled: settled}
 	p.LogDensity, p.Gradient, p.Theta, p.State = evidence+prior, gradient, p.theta, p
 	for j, a := range inclusion {
 		p.jumped = p.jumped || math.Abs(a-from.inclusion[j]) > 0.5
@@ -127,12 +127,12 @@ func (f *fit) evaluate(ctx context.Context, from *hyper.Evaluation, theta []floa
 	if f.evaluations++; f.config.Progress != nil {
 		f.config.Progress(credence.Progress{Stage: "averaging over what is learned", Done: f.evaluations})
 	}
-	p, err := f.at(ctx, &from.State.(*point).mode, theta, settledTolerance, to != hyper.ForDifferences)
+	p, err := f.at(ctx, &from.State.(*evaluated).siteState, theta, settledTolerance, to != hyper.ForDifferences)
 	if err != nil {
 		return nil, err
 	}
 	if to == hyper.ForNode && p.jumped && p.settled {
-		p.jumped, err = f.elsewhere(ctx, &from.State.(*point).mode, p)
+		p.jumped, err = f.elsewhere(ctx, &from.State.(*evaluated).siteState, p)
 	}
 	if to == hyper.ForNode && (p.jumped || !p.settled) {
 		p.LogDensity = math.NaN()
@@ -145,8 +145,8 @@ const returned = 0.05
 
 // elsewhere says whether sites at a point where an inclusion is far from the mode's are at another fixed point, and not
 // at the one that the mode's has moved to with what is learned: from there sites do not come back to the mode's.
-func (f *fit) elsewhere(ctx context.Context, from *mode, p *point) (bool, error) {
-	back, err := f.at(ctx, &p.mode, from.theta, returnTolerance, false)
+func (f *fit) elsewhere(ctx context.Context, from *siteState, p *evaluated) (bool, error) {
+	back, err := f.at(ctx, &p.siteState, from.theta, returnTolerance, false)
 	if err != nil {
 		return false, err
 	}
@@ -160,12 +160,12 @@ func (f *fit) elsewhere(ctx context.Context, from *mode, p *point) (bool, error)
 
 // integrate adds up the axes around the mode near where expectation maximisation ended. Nodes at another fixed point
 // are left out.
-func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
+func (f *fit) integrate(ctx context.Context, from *siteState) (*answer, error) {
 	begin, err := f.at(ctx, from, from.theta, settledTolerance, true)
 	if err != nil {
 		return nil, err
 	}
-	begin.mode = *from
+	begin.siteState = *from
 	d, rules := len(begin.Mean), hyper.Rules{Steps: 4, Width: differenceStep, Enough: 1e-2}
 	rules.Grid = !f.Classes && len(f.Candidates) > f.Rows // which tell little of slab and inclusion apart
 	rules.Law = func(theta []float64) (law []float64) {
@@ -190,8 +190,8 @@ func (f *fit) integrate(ctx context.Context, from *mode) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	centre := top.At.State.(*point)
-	if *from = centre.mode; all.Outcome != hyper.Summed {
+	centre := top.At.State.(*evaluated)
+	if *from = centre.siteState; all.Outcome != hyper.Summed {
 		return answerOf(centre.Point, centre.evidence), nil
 	}
 	f.restore(from.sites) // what is reported of slab and inclusion is their mode

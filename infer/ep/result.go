@@ -44,7 +44,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		c = f.newCourse()
 	}
 	iterations, settled := before+c.Sweeps, c.Settled
-	from := &mode{f.theta(), f.sites(), f.inclusions()}
+	from := &siteState{f.theta(), f.sites(), f.inclusions()}
 	stuck := false
 	if !settled {
 		if stuck, err = f.stuck(ctx, from); err != nil {
@@ -62,8 +62,8 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	switch {
 	case stuck || !settled && (f.steady || f.patient || f.Classes && treatment == param.Mode):
 		treatment = param.Mode
-		var at *point
-		if at, err = f.point(from, false, true); err == nil {
+		var at *evaluated
+		if at, err = f.evaluated(from, false, true); err == nil {
 			a = answerOf(at.Point, math.NaN()) // the evidence is that of a fixed point
 		}
 	case treatment == param.Integrate:
@@ -108,7 +108,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 
 // stuck says whether sites that have not settled still move with all that is learned held: then their inclusions are
 // those of one moment. It leaves them as they were.
-func (f *fit) stuck(ctx context.Context, from *mode) (bool, error) {
+func (f *fit) stuck(ctx context.Context, from *siteState) (bool, error) {
 	tilted := slices.Clone(f.tilted)
 	_, settled, err := f.settle(ctx, pointSweeps, restTolerance, nil)
 	f.restore(from.sites)
@@ -120,7 +120,7 @@ func (f *fit) stuck(ctx context.Context, from *mode) (bool, error) {
 	return !settled, err
 }
 
-func (f *fit) atMode(ctx context.Context, from *mode) (*answer, error) {
+func (f *fit) atMode(ctx context.Context, from *siteState) (*answer, error) {
 	centre, err := f.at(ctx, from, from.theta, f.config.Tolerance, true)
 	if err != nil {
 		return nil, err

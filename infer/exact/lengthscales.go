@@ -20,8 +20,8 @@ const (
 	mostLogShare   = 2  // of a drawn member over the mode's
 )
 
-// laplace is the normal approximation of the lengthscales' posterior about the end of a climb.
-type laplace struct {
+// lengthscaleLaw is the normal approximation of the lengthscales' posterior about the end of a climb.
+type lengthscaleLaw struct {
 	places     []int        // hyper-parameters of the features
 	mean       []float64    // of their logarithms
 	covariance mat.Cholesky // the factor of their covariance
@@ -30,7 +30,7 @@ type laplace struct {
 }
 
 // lengthscales finds the approximation where a climb ended; nil where there are none to integrate.
-func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*laplace, error) {
+func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*lengthscaleLaw, error) {
 	if !e.tuned || e.config.Hyper != param.Integrate || f.base().rows.Count() >= averagedRows {
 		return nil, nil
 	}
@@ -46,7 +46,7 @@ func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*lapla
 	if err := f.load(ctx, end.features); err != nil { // which differences have moved
 		return nil, err
 	}
-	l := &laplace{}
+	l := &lengthscaleLaw{}
 	var lengths, rest []int // variables
 	for i, v := range o.variables {
 		if x[i] <= v.lower+1e-9 || x[i] >= v.upper-1e-9 {
@@ -99,7 +99,7 @@ func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*lapla
 }
 
 // drawLengthscales settles at draws of the lengthscales, whose members stand beside that of the mode.
-func (e *Engine) drawLengthscales(ctx context.Context, f form, t ascent, end *outcome, l *laplace) error {
+func (e *Engine) drawLengthscales(ctx context.Context, f form, t ascent, end *outcome, l *lengthscaleLaw) error {
 	if l == nil {
 		return nil
 	}

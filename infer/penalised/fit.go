@@ -73,8 +73,8 @@ func (f *fit) progress(stage string, done int) {
 	}
 }
 
-// point is a solution that is kept: most weights are 0.
-type point struct {
+// solution is one that is kept: most weights are 0.
+type solution struct {
 	columns []int
 	weights []float64
 	sweeps  int
@@ -102,7 +102,7 @@ func (f *fit) span() float64 {
 }
 
 // wholePath fits all rows at all λ, and keeps as many as the path has.
-func (f *fit) wholePath(ctx context.Context) (points []point, err error) {
+func (f *fit) wholePath(ctx context.Context) (points []solution, err error) {
 	largest := f.largest
 	if largest == 0 {
 		if largest, err = f.problem.Largest(ctx, f.ws); err != nil {
@@ -125,7 +125,7 @@ func (f *fit) wholePath(ctx context.Context) (points []point, err error) {
 	f.lambdas[len(f.lambdas)-1] = least
 	before := math.Inf(1)
 	err = f.problem.Path(ctx, f.ws, f.lambdas, func(_ int, s *descent.Solution) bool {
-		p := point{columns: append([]int(nil), s.Active...), sweeps: s.Sweeps}
+		p := solution{columns: append([]int(nil), s.Active...), sweeps: s.Sweeps}
 		for _, j := range p.columns {
 			p.weights = append(p.weights, s.Weights[j])
 		}
@@ -146,7 +146,7 @@ func (f *fit) wholePath(ctx context.Context) (points []point, err error) {
 }
 
 // fitted chooses λ by the losses, and takes the weights there.
-func (f *fit) fitted(points []point, losses, spread []float64) *credence.Fitted {
+func (f *fit) fitted(points []solution, losses, spread []float64) *credence.Fitted {
 	best := len(points) - 1
 	if f.config.Lambda == 0 {
 		for k := range points {

@@ -84,7 +84,7 @@ func (e thirty) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, 
 // times.
 func ExampleHeld() {
 	registry := fit.Default()
-	registry.Engines = append(registry.Engines, fit.Engine{Name: "thirty", Batch: func(fit.Run, *spec.Arguments) (fit.Maker, error) {
+	registry.Engines = append(registry.Engines, fit.Engine{Name: "thirty", Batch: func(fit.Settings, *spec.Arguments) (fit.Maker, error) {
 		return func(m credence.Model) (credence.Engine, error) { return thirty{m}, nil }, nil
 	}})
 	for _, copies := range []int{1, 4} {
