@@ -33,10 +33,11 @@ func shareNLPD(share float64) metric.Score {
 	return metric.Score(-share*math.Log(share) - (1-share)*math.Log1p(-share))
 }
 
-// baselineOf returns the baseline of the rows that a model was fitted to, nil where their targets do not vary.
+// baselineOf returns the baseline of the rows that a model was fitted to, nil where their targets do not vary or rows
+// have trials of their own.
 func baselineOf(fitted *credence.Fitted) *Baseline {
 	v, family := fitted.TargetVariance, fitted.Members[0].Model.Likelihood
-	if !(v > 0) || math.IsInf(v, 1) {
+	if _, trials := family.(likelihood.PerRow); trials || !(v > 0) || math.IsInf(v, 1) {
 		return nil
 	}
 	none := metric.Score(math.NaN())

@@ -196,12 +196,12 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	small := old
-	small.Cur = 4096
+	small.Cur = 40_000 // above what the test's own log may come to meanwhile
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
 		t.Skip("cannot set the file size limit: ", err)
 	}
 	err := Write(path, func(w io.Writer) error {
-		_, err := w.Write(make([]byte, 10_000)) // fits the buffer, not the disk
+		_, err := w.Write(make([]byte, 60_000)) // fits the buffer, not the disk
 		return err
 	})
 	if restore := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); restore != nil {

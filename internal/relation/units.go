@@ -33,7 +33,7 @@ func Units() []Relation {
 					return v - math.Log(unit), true
 				case last == "nlpd":
 					return v + math.Log(unit), true
-				case additive(j) || strings.HasPrefix(place, "target.") || row(place) >= 0 && !strings.HasPrefix(last, "f_"):
+				case additive(j) || strings.HasPrefix(place, "target.") || strings.HasPrefix(place, "baseline.") || row(place) >= 0 && !strings.HasPrefix(last, "f_"):
 					return v * math.Pow(unit, power(place)), true
 				case last == "f_mean" || strings.HasPrefix(place, "terms.(intercept)") && last != "sd":
 					// Weights are of the logarithm.
