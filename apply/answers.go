@@ -166,6 +166,8 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 	})
 	if err == nil {
 		err = out.Close()
+	} else {
+		out.Flush() // the rows before the one at fault
 	}
 	return total, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -22,10 +23,13 @@ type Options struct {
 	Targets score.Targets
 	// Keep names columns whose texts [File.Kept] copies.
 	Keep []string
-	// Live answers each row before the next is waited for, of a pipe. Models of learn always do, and with columns to
-	// keep nothing does.
+	// Live answers each row before the next is waited for, of a pipe, and a row that cannot be read at once. Otherwise
+	// what is wrong behind it is told with it.
 	Live bool
-	// Progress is called before some rows of a table are scored, with the number of those before them and of all, and
+	// Again keeps the rows, in memory or the row cache, so that they can be scored again: rows that need targets always
+	// are kept, those of models of learn never.
+	Again bool
+	// Progress is called before some rows that are kept are scored, with the number of those before them and of all, and
 	// when scoring ends, however it does, with that of all twice.
 	Progress func(before, all int)
 }
@@ -35,47 +39,41 @@ type File struct {
 	scorer  *score.Scorer
 	options Options
 	table   *dataset.Table
-	rows    rows
+	binding score.Binding
+	kept    *score.Table   // the binding, of rows that are kept
+	texts   *dataset.Texts // of the columns to copy beside them; nil without
+	columns []string       // of other rows, those that are read
+	run     *dataset.Run   // the rows being visited
 }
 
-// rows are scored in one of three ways: by the columns of a table, by keys, or live.
-type rows interface {
-	Counts() frame.Counts
-	HasTargets() bool
-	Rows() int
-	each(ctx context.Context, visit func(*score.Rows) error) error
-	kept(dst [][]byte, rows *score.Rows, i int) ([][]byte, error)
-	close()
-}
-
-// Open binds a model to files: it finds the columns of the model in them, and reads those of a table. The file must be
-// closed.
+// Open binds a model to files: it finds the columns of the model in them. The file must be closed.
 func Open(ctx context.Context, scorer *score.Scorer, paths []string, options Options) (_ *File, err error) {
 	if scorer == nil {
 		return nil, errors.New("there is no scorer: make one by score.New")
 	}
 	f := &File{scorer: scorer, options: options}
-	bind := f.bindTable
-	switch {
-	case scorer.Keyed():
-		bind = f.bindKeys
+	var bind func(context.Context) error
+	if scorer.Keyed() {
 		keys, err := scorer.Keys(options.Targets)
 		if err != nil {
 			return nil, err
 		}
 		options.Read.Reading = keys.Reading()
 		options.Read.Once, options.Read.Keyed, options.Read.KindsKnown = true, true, true
-		f.rows = &keyRows{Keys: keys}
-	case options.Live && len(options.Keep) == 0:
-		bind = f.bindLive
-		options.Read.Schema, options.Read.Once = scorer.Schema(), true
-	default:
+		bind = func(context.Context) error { return f.bindKeys(keys) }
+	} else {
 		options.Read.Schema = scorer.Schema()
+		if bind = f.bindTable; options.Targets != score.RequireTargets && !options.Again {
+			bind, options.Read.Once = f.bindColumns, true
+		}
 	}
 	if f.table, err = dataset.Open(ctx, paths, options.Read); err != nil {
 		return nil, err
 	}
-	if err := bind(ctx, options); err != nil {
+	if err = f.table.CheckTexts(options.Keep); err == nil {
+		err = bind(ctx)
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -89,26 +87,52 @@ func (f *File) Scorer() *score.Scorer { return f.scorer }
 func (f *File) Data() *dataset.Table { return f.table }
 
 // HasTargets says whether rows have targets, which they may lack where they are only used.
-func (f *File) HasTargets() bool { return f.rows.HasTargets() }
+func (f *File) HasTargets() bool { return f.binding.HasTargets() }
 
-// Lasting says whether the rows can be read again, as those of a table can.
-func (f *File) Lasting() bool {
-	_, is := f.rows.(*tableRows)
-	return is
-}
+// Lasting says whether the rows are kept, so that they can be read again.
+func (f *File) Lasting() bool { return f.kept != nil }
 
-// Each scores all rows, in order.
+// Each scores all rows, in order. Rows that are not kept are read as they are scored, and one that cannot be read or
+// scored is an error, after the rows before it.
 func (f *File) Each(ctx context.Context, visit func(*score.Rows) error) error {
-	return f.rows.each(ctx, visit)
+	if f.kept == nil {
+		return f.scoreRuns(ctx, visit)
+	}
+	if f.options.Progress == nil {
+		return f.kept.Each(ctx, visit)
+	}
+	all := f.kept.Rows()
+	defer f.options.Progress(all, all)
+	return f.kept.Each(ctx, func(rows *score.Rows) error {
+		f.options.Progress(rows.First(), all)
+		return visit(rows)
+	})
 }
 
 // Kept appends the texts of the columns to keep in row i of the rows that are being visited, from the first row on.
 func (f *File) Kept(dst [][]byte, rows *score.Rows, i int) ([][]byte, error) {
-	return f.rows.kept(dst, rows, i)
+	if f.texts != nil {
+		return f.texts.Row(dst, rows.SourceRow(i))
+	}
+	for _, name := range f.options.Keep {
+		column := slices.Index(f.columns, dataset.Written(name))
+		var text []byte
+		if code := f.run.Row(rows.RunRow(i))[column]; code == code {
+			text = f.run.TextOf(column, code)
+		}
+		dst = append(dst, text)
+	}
+	return dst, nil
 }
 
 // Counts tells what was done to the rows that were scored, and how many there were.
-func (f *File) Counts() (counts frame.Counts, rows int) { return f.rows.Counts(), f.rows.Rows() }
+func (f *File) Counts() (counts frame.Counts, rows int) {
+	counts = f.binding.Counts()
+	if f.kept != nil && f.scorer.Frame().Sparse > 0 { // features that the reading left out
+		counts.UnseenFeatures += f.table.Dropped()
+	}
+	return counts, f.binding.Rows()
+}
 
 // Measures say what an evaluation has beside the metrics of the family.
 type Measures struct {
@@ -120,7 +144,7 @@ type Measures struct {
 // Evaluate compares the predictions with the targets, and says where they do not fit each other.
 func (f *File) Evaluate(ctx context.Context, measures Measures) (*metric.Evaluation, error) {
 	e := score.NewEvaluation(f.scorer.Fitted())
-	e.Expect(f.rows.Rows())
+	e.Expect(f.binding.Rows())
 	if measures.LeaveOneOut {
 		e.LeaveOneOut(f.scorer.Fitted())
 	}
@@ -142,8 +166,8 @@ func (f *File) Evaluate(ctx context.Context, measures Measures) (*metric.Evaluat
 	if err := f.Each(ctx, e.Add); err != nil {
 		return nil, err
 	}
-	if t, is := f.rows.(*tableRows); is {
-		return t.Criticise(ctx, e)
+	if f.kept != nil {
+		return f.kept.Criticise(ctx, e)
 	}
 	return e.Result()
 }
@@ -163,27 +187,22 @@ func (f *File) Calibrate(ctx context.Context) (*credence.Fitted, error) {
 
 // Placed adds to a warning of an evaluation where the rows that it names stand: "rows 16, 40 at test.csv:17, 41".
 func (f *File) Placed(text string) string {
-	if t, is := f.rows.(*tableRows); is {
-		return t.Table.Placed(text)
+	if f.kept != nil {
+		return f.kept.Placed(text)
 	}
 	return text
 }
 
 // Close gives back what the reading holds outside memory.
 func (f *File) Close() {
-	if f.rows != nil {
-		f.rows.close()
+	if f.texts != nil {
+		f.texts.Close()
 	}
 	f.table.Close()
 }
 
 // files names the files, for errors.
 func (f *File) files() string { return strings.Join(f.table.Files(), ", ") }
-
-// lacks says that targets which may be there are not.
-func (f *File) lacks(targets score.Targets, target string) bool {
-	return targets == score.UseTargets && f.table.Schema().Index(target) < 0
-}
 
 // named is an error of the files.
 func (f *File) named(err error) error { return fmt.Errorf("%s: %w", f.table.Files()[0], err) }

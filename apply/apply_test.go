@@ -130,10 +130,12 @@ func TestRowsAreThoseOfTheFile(t *testing.T) {
 	for name, model := range map[string]*credence.Fitted{"fit": fitted(prices(200), "price ~ size + place"), "learn": learned(prices(200))} {
 		steps := 0
 		last := [2]int{}
-		means, ids, file := answers(t, model, text, apply.Options{Keep: []string{"id"}, Progress: func(before, all int) { steps++; last = [2]int{before, all} }})
-		live, none, _ := answers(t, model, text, apply.Options{Live: true})
-		if !slices.Equal(means, live) || len(none) > 0 {
-			t.Errorf("%s: rows as they come have other means", name)
+		means, ids, file := answers(t, model, text, apply.Options{Keep: []string{"id"}, Again: true, Progress: func(before, all int) { steps++; last = [2]int{before, all} }})
+		for _, options := range []apply.Options{{Live: true, Keep: []string{"id"}}, {Keep: []string{"id"}}} {
+			once, beside, as := answers(t, model, text, options)
+			if !slices.Equal(means, once) || !slices.Equal(ids, beside) || as.Lasting() {
+				t.Errorf("%s: rows as they come have other means", name)
+			}
 		}
 		counts, rows := file.Counts()
 		if n := strings.Count(text, "\n") - 1; len(means) != n || len(ids) != n || rows != n || counts.Dropped != 0 {
@@ -223,12 +225,16 @@ func TestRefusals(t *testing.T) {
 		`no column "place"`:           {"size\n50\n", apply.Options{Live: true}},
 	} {
 		o.Read.Stdin = strings.NewReader(o.text)
-		if _, err := apply.Open(t.Context(), scorer, []string{"-"}, o.Options); err == nil || !strings.Contains(err.Error(), want) {
+		file, err := apply.Open(t.Context(), scorer, []string{"-"}, o.Options)
+		if err == nil {
+			err = file.Each(t.Context(), func(*score.Rows) error { return nil })
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
 	stop := errors.New("stop")
-	_, _, file := answers(t, model, bare, apply.Options{})
+	_, _, file := answers(t, model, bare, apply.Options{Again: true})
 	if err := file.Each(t.Context(), func(*score.Rows) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped: %v", err)
 	}
@@ -302,11 +308,11 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	var bare strings.Builder
-	_, _, without := answers(t, fitted(prices(200), "price ~ size + place"), "size,place\n50,north\n", apply.Options{Targets: score.UseTargets})
+	_, _, without := answers(t, fitted(prices(200), "price ~ size + place"), "size,place\n50,north\n", apply.Options{Targets: score.UseTargets, Again: true})
 	if _, err := without.Write(t.Context(), &bare, "", apply.Answers{Density: true}); err != nil || !strings.HasPrefix(bare.String(), "mean,sd,lower,upper\n") {
 		t.Errorf("of a file without targets %q, %v", bare.String(), err)
 	}
-	_, _, file := answers(t, fitted(prices(200), "price ~ size + place"), "id,mean,size,place\na,1,50,north\n", apply.Options{Keep: []string{"mean"}})
+	_, _, file := answers(t, fitted(prices(200), "price ~ size + place"), "id,mean,size,place\na,1,50,north\n", apply.Options{Keep: []string{"mean"}, Again: true})
 	if _, err := file.Write(t.Context(), io.Discard, "", apply.Answers{}); !errors.As(err, new(output.ColumnError)) {
 		t.Errorf("two columns of one name: %v", err)
 	}

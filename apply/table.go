@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
@@ -13,20 +12,9 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
-// tableRows are rows by the columns of a model of fit.
-type tableRows struct {
-	*score.Table
-	file     *File
-	texts    *dataset.Texts // nil without columns to keep
-	progress func(before, all int)
-}
-
-// bindTable reads the columns of the model and binds it to them.
-func (f *File) bindTable(ctx context.Context, options Options) error {
-	if err := f.table.CheckTexts(options.Keep); err != nil {
-		return err
-	}
-	columns, err := f.scorer.Columns(f.table.Schema(), options.Targets)
+// bindTable reads the columns of the model, binds it to them and keeps them.
+func (f *File) bindTable(ctx context.Context) error {
+	columns, err := f.scorer.Columns(f.table.Schema(), f.options.Targets)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.files(), err)
 	}
@@ -34,24 +22,19 @@ func (f *File) bindTable(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	if err := f.refuseUnseen(); err != nil {
+	if err := f.refuseUnseen(f.table.Unseen(), false); err != nil {
 		return err
 	}
-	bound, err := f.scorer.Table(source, options.Targets)
-	if err != nil {
+	if f.kept, err = f.scorer.Table(source, f.options.Targets); err != nil {
 		return err
 	}
-	if options.Targets == score.RequireTargets && bound.Rows() == 0 {
+	if f.options.Targets == score.RequireTargets && f.kept.Rows() == 0 {
 		return fmt.Errorf("%s: each of the %d rows lacks the target or another value that the model needs: there is nothing to score", f.files(), source.Rows())
 	}
-	rows := &tableRows{Table: bound, file: f, progress: options.Progress}
-	if len(options.Keep) > 0 {
-		if rows.texts, err = f.table.Texts(ctx, options.Keep); err != nil {
-			return err
-		}
+	if f.binding = f.kept; len(f.options.Keep) > 0 {
+		f.texts, err = f.table.Texts(ctx, f.options.Keep)
 	}
-	f.rows = rows
-	return nil
+	return err
 }
 
 // Load reads files for a model, which says how: the columns that the model needs, the target as targets say, its
@@ -109,67 +92,7 @@ func Load(ctx context.Context, scorer *score.Scorer, paths []string, read datase
 	}
 	source, err := f.table.Load(ctx, columns)
 	if err == nil && keys == nil {
-		err = f.refuseUnseen()
+		err = f.refuseUnseen(f.table.Unseen(), false)
 	}
 	return f.table, source, err
-}
-
-// refuseUnseen says which categories training did not see, unless they may stay.
-func (f *File) refuseUnseen() error {
-	strict := map[string]bool{} // columns that may not have other levels
-	for i := range f.scorer.Frame().Inputs {
-		e := &f.scorer.Frame().Inputs[i].Expr
-		strict[e.Column] = strict[e.Column] || !f.scorer.Frame().Lenient(e)
-	}
-	found := slices.DeleteFunc(f.table.Unseen(), func(u dataset.Unseen) bool { return !strict[u.Column] })
-	if len(found) == 0 {
-		return nil
-	}
-	first := found[0]
-	var examples []string
-	for _, e := range first.Examples {
-		examples = append(examples, fmt.Sprintf("%q at %s:%d", e.Value, e.File, e.Line))
-	}
-	count := "1 row"
-	if first.Rows != 1 {
-		count = fmt.Sprintf("%d rows", first.Rows)
-	}
-	column, _ := credence.CutText(first.Column)
-	return fmt.Errorf("column %q: categories of %s were not seen in training (%s): correct them, or let --unseen prior score them by the variance of the levels",
-		column, count, strings.Join(examples, ", "))
-}
-
-func (t *tableRows) each(ctx context.Context, visit func(*score.Rows) error) error {
-	if t.progress == nil {
-		return t.Each(ctx, visit)
-	}
-	defer t.progress(t.Rows(), t.Rows())
-	return t.Each(ctx, func(rows *score.Rows) error {
-		t.progress(rows.First(), t.Rows())
-		return visit(rows)
-	})
-}
-
-// Counts adds the sparse features that the reading left out.
-func (t *tableRows) Counts() frame.Counts {
-	counts := t.Table.Counts()
-	if t.file.scorer.Frame().Sparse > 0 {
-		counts.UnseenFeatures += t.file.table.Dropped()
-	} else {
-		counts.UnseenFeatures = 0
-	}
-	return counts
-}
-
-func (t *tableRows) kept(dst [][]byte, rows *score.Rows, i int) ([][]byte, error) {
-	if t.texts == nil {
-		return dst, nil
-	}
-	return t.texts.Row(dst, rows.SourceRow(i))
-}
-
-func (t *tableRows) close() {
-	if t.texts != nil {
-		t.texts.Close()
-	}
 }

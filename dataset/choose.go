@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
@@ -21,8 +22,6 @@ type selection struct {
 	// unseen says that the squares of entries outside training's columns are summed,
 	// behind the other columns.
 	unseen bool
-	// verbatim says that the columns are texts as they stand in the file.
-	verbatim bool
 	// inPlace says that texts stay where they stand, not numbered.
 	inPlace bool
 }
@@ -68,7 +67,7 @@ func (t *Table) choose(names []string) (*selection, error) {
 			return nil, fmt.Errorf(need, name, t.inputs[0].name, t.columnList())
 		}
 		if refusal := t.columns[position].refusal; refusal != "" && !(asText && t.columns[position].legible) {
-			return nil, &text.Error{File: t.inputs[0].name, Column: name, What: refusal}
+			return nil, &text.Error{File: t.inputs[0].name, Column: t.schema.Columns[position].Name, What: refusal}
 		}
 		described, learned := t.schema.Columns[position], t.columns[position].trained
 		if asText {
@@ -98,11 +97,26 @@ func (t *Table) find(name string) (position int, asText, known bool) {
 	if position, known = t.index[name]; known {
 		return position, false, true
 	}
-	if of, is := credence.CutText(name); is {
+	of, is := textOf(name)
+	if is {
 		position, known = t.index[of]
-		return position, true, known
 	}
-	return 0, false, false
+	return position, is, known
+}
+
+// asWritten begins the names by which [Table.Rows] is asked for texts as they are written; no column has such a name.
+const asWritten = "\x00"
+
+// Written names the texts of a column as they stand in the file, see [Table.Fields], beside whatever else of the column
+// [Table.Rows] is asked for.
+func Written(column string) string { return asWritten + column }
+
+// textOf returns the column whose texts are named, trimmed or as they are written.
+func textOf(name string) (column string, is bool) {
+	if column, is = strings.CutPrefix(name, asWritten); is {
+		return column, true
+	}
+	return credence.CutText(name)
 }
 
 // sparse reports whether the format has sparse entries.
@@ -135,7 +149,7 @@ func (s *selection) width() int {
 func (s *selection) rowColumns() []table.Column {
 	columns := make([]table.Column, len(s.columns))
 	for i, c := range s.columns {
-		_, asText := credence.CutText(c.Name)
+		_, asText := textOf(c.Name)
 		columns[i] = table.Column{Name: c.Name, Kind: c.Kind, Text: asText, Unknown: s.unknown != nil && s.unknown[i], Notation: s.notations[c.Name]}
 	}
 	return columns
@@ -145,7 +159,7 @@ func (s *selection) rowColumns() []table.Column {
 func (s *selection) layout(in *input, names []string) *text.Layout {
 	layout := &text.Layout{File: in.name, Columns: s.rowColumns(), Fields: make([]text.Field, len(names)), Last: -1}
 	for i, name := range names {
-		field := text.Field{Name: name, Keep: -1, Text: -1}
+		field := text.Field{Name: name, Keep: -1, Text: -1, Written: -1}
 		if k, kept := s.keep[name]; kept {
 			field.Keep, field.Kind = k, s.columns[k].Kind
 			if layout.Columns[k].Unknown {
@@ -154,8 +168,12 @@ func (s *selection) layout(in *input, names []string) *text.Layout {
 			field.Noted = layout.Columns[k].Notation != credence.Notation{}
 			layout.Last = i
 		}
-		if k, kept := s.keep[credence.TextOf(name)]; kept && !s.verbatim {
+		if k, kept := s.keep[credence.TextOf(name)]; kept {
 			field.Text = k
+			layout.Last = i
+		}
+		if k, kept := s.keep[Written(name)]; kept {
+			field.Written = k
 			layout.Last = i
 		}
 		layout.Fields[i] = field

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
@@ -40,22 +41,21 @@ func (f *Fields) Text(row, column int) []byte {
 // Memory is that of a few blocks, however many different texts there are. Fields
 // may run beside the reading of a source that the table has loaded.
 func (t *Table) Fields(ctx context.Context, columns []string, visit func(*Fields) error) error {
-	chosen := &selection{keep: make(map[string]int, len(columns)), verbatim: true}
+	names := make([]string, 0, len(columns))
 	for _, name := range columns {
-		position, known := t.index[name]
-		if !known {
+		if _, known := t.index[name]; !known {
 			return fmt.Errorf("dataset: the column %q is not in %s: %s", name, t.inputs[0].name, t.columnList())
 		}
-		if refusal := t.columns[position].refusal; refusal != "" && !t.columns[position].legible {
-			return &text.Error{File: t.inputs[0].name, Column: name, What: refusal}
-		}
-		if _, twice := chosen.keep[name]; twice {
+		if slices.Contains(names, Written(name)) {
 			return fmt.Errorf("dataset: the column %q is named twice: name it once", name)
 		}
-		chosen.keep[name] = len(chosen.columns)
-		// The categories of a block, which are numbered within it, hold its texts.
-		chosen.columns = append(chosen.columns, credence.Column{Name: name, Kind: credence.Category})
+		names = append(names, Written(name))
 	}
+	chosen, err := t.choose(names)
+	if err != nil {
+		return err
+	}
+	chosen.inPlace, chosen.sparse = true, false
 	rows := 0
 	consume := func(b *text.Block) error {
 		if b.Err != nil {

@@ -82,7 +82,7 @@ func (t *Table) read(ctx context.Context, chosen *selection, store *rowcache.Sto
 		err = build.flush()
 	}
 	if err != nil {
-		return nil, t.allOffending(ctx, chosen, err)
+		return nil, err
 	}
 	s := &source{places: t.outcome.places, unseen: chosen.unseen, words: t.Words, names: t.Files()}
 	s.schema, s.shift = t.finalSchema(chosen)

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -9,9 +8,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/table"
 )
 
 const (
@@ -21,6 +20,16 @@ const (
 	mostOffending = 1000
 )
 
+// Offending is a failure at a cell that is no number or no boolean, with what else cannot be read behind it: reading
+// goes on, so that one command mends all.
+type Offending struct {
+	table *Table
+	first *text.Error
+	most  int // texts in all
+	found []offending
+	texts int
+}
+
 // offending is what cannot be read in a column of numbers or booleans.
 type offending struct {
 	column string
@@ -28,91 +37,55 @@ type offending struct {
 	rows   int
 }
 
-// allOffending words the failure of a pass at a cell: it names every text in the columns chosen that cannot be
-// read, so that one command mends all. Where the rows cannot be read again the failure stays as it is.
-func (t *Table) allOffending(ctx context.Context, chosen *selection, failure error) error {
+// Offending returns the failure of a reading at a cell, to which [Offending.Add] adds what follows, up to so many
+// different texts; nil of other failures.
+func (t *Table) Offending(failure error) *Offending { return t.offending(failure, offendingTexts) }
+
+func (t *Table) offending(failure error, most int) *Offending {
 	var first *text.Error
-	if !errors.As(failure, &first) || first.Column == "" {
-		return failure
-	}
-	bare, is := cell.WithoutRemedy(first.What)
-	if !is {
-		return failure
-	}
-	if t.format == formatParquet || slices.ContainsFunc(t.inputs, func(in *input) bool { return in.pipe != nil }) {
-		return failure
-	}
-	found, err := t.gatherOffending(ctx, chosen)
-	if err != nil || len(found) == 0 || len(found) == 1 && len(found[0].texts) == 1 && !t.begun(found[0].column) {
-		return failure
-	}
-	at := max(0, slices.IndexFunc(found, func(o offending) bool { return o.column == first.Column }))
-	found[0], found[at] = found[at], found[0]
-	worded := *first
-	worded.What = bare + t.others(found)
-	return &worded
-}
-
-// gatherOffending reads the rows once more, the columns of numbers and booleans as texts.
-func (t *Table) gatherOffending(ctx context.Context, chosen *selection) ([]offending, error) {
-	again := *chosen
-	again.columns, again.sparse, again.unknown = slices.Clone(chosen.columns), false, nil
-	read := make([]func(text []byte) string, len(again.columns)) // what is wrong with a text
-	rules := t.cells()
-	for i := range again.columns {
-		c := &again.columns[i]
-		notation := chosen.notations[c.Name]
-		if k := &t.outcome.kinds.columns[i]; chosen.unknown[i] {
-			c.Kind, notation = k.Kind, k.Notation // since its first value
-		}
-		switch {
-		case c.Kind == credence.Numeric:
-			read[i] = func(text []byte) string { _, fault := rules.Number(text, &notation); return fault }
-		case c.Kind == credence.Boolean:
-			read[i] = func(text []byte) string { _, fault := rules.Boolean(text); return fault }
-		}
-		if read[i] != nil {
-			c.Kind = credence.Category
-		}
-	}
-	found := make([]offending, len(again.columns))
-	err := t.passText(ctx, &again, 0, credence.Position{}, func(b *text.Block) error {
-		if b.Err != nil {
-			return b.Err
-		}
-		for j := range found {
-			if read[j] != nil {
-				found[j].add(b, j, read[j])
-			}
-		}
+	if !errors.As(failure, &first) || first.Column == "" || first.Text == "" || t.format == formatParquet {
 		return nil
-	})
-	for j := range found {
-		found[j].column = again.columns[j].Name
 	}
-	return slices.DeleteFunc(found, func(o offending) bool { return o.rows == 0 }), err
+	if _, is := cell.WithoutRemedy(first.What); !is {
+		return nil
+	}
+	return &Offending{table: t, first: first, most: most}
 }
 
-// add adds the texts of a block.
-func (o *offending) add(b *text.Block, column int, read func(text []byte) string) {
-	levels := b.Levels[column].List
-	bad := make([]bool, len(levels))
-	some := false
-	for k := range levels {
-		if bad[k] = read(levels[k].Text) != ""; !bad[k] {
+// Add adds rows that cannot be read, the first of all among them. It reports whether there may be more to add.
+func (o *Offending) Add(faults []table.Fault) bool {
+	for _, f := range faults {
+		e, is := f.Err.(*text.Error)
+		if !is || e.Text == "" || e.Column == "" {
 			continue
 		}
-		some = true
-		if name := string(levels[k].Text); len(o.texts) < mostOffending && !slices.Contains(o.texts, name) {
-			o.texts = append(o.texts, name)
+		at := slices.IndexFunc(o.found, func(c offending) bool { return c.column == e.Column })
+		if at < 0 {
+			at = len(o.found)
+			o.found = append(o.found, offending{column: e.Column})
+		}
+		c := &o.found[at]
+		c.rows++
+		if !slices.Contains(c.texts, e.Text) && len(c.texts) < mostOffending {
+			c.texts = append(c.texts, e.Text)
+			o.texts++
 		}
 	}
-	for i := 0; some && i < b.Count; i++ {
-		if code := b.Row(i)[column]; code == code && bad[int(code)] {
-			o.rows++
-		}
-	}
+	return o.texts <= o.most
 }
+
+// Error names every text that cannot be read.
+func (o *Offending) Error() string {
+	worded, t := *o.first, o.table
+	if len(o.found) > 0 && (len(o.found) > 1 || len(o.found[0].texts) > 1 || t.begun(o.found[0].column)) {
+		bare, _ := cell.WithoutRemedy(worded.What)
+		worded.What = bare + t.others(o.found, o.texts > o.most)
+	}
+	return worded.Error()
+}
+
+// Unwrap returns the failure at the first cell.
+func (o *Offending) Unwrap() error { return o.first }
 
 // begun says whether a column has too little in the sample to tell its kind by.
 func (t *Table) begun(name string) bool {
@@ -120,8 +93,8 @@ func (t *Table) begun(name string) bool {
 	return known && t.columns[i].unknown
 }
 
-// others names the texts behind the first, and what to do about all.
-func (t *Table) others(found []offending) string {
+// others names the texts behind the first, and what to do about all; more says that there may be others still.
+func (t *Table) others(found []offending, more bool) string {
 	var what strings.Builder
 	var missing, types []string
 	many, trained := false, false
@@ -140,18 +113,21 @@ func (t *Table) others(found []offending) string {
 			rest = len(texts) - 3
 			shown = shown[:3]
 		}
-		switch names := strings.Join(shown, ", "); {
+		names, count := strings.Join(shown, ", "), " ("+countRows(o.rows)+")"
+		if rest > 0 {
+			names += fmt.Sprintf(" and %d other texts", rest)
+		}
+		if more {
+			names, count = names+", among others", ""
+		}
+		switch {
 		case len(shown) == 0:
-		case k == 0 && rest > 0:
-			fmt.Fprintf(&what, ", nor are %s and %d other texts (%s)", names, rest, countRows(o.rows))
-		case k == 0 && len(shown) == 1:
-			fmt.Fprintf(&what, ", nor is %s (%s)", names, countRows(o.rows))
-		case k == 0:
-			fmt.Fprintf(&what, ", nor are %s (%s)", names, countRows(o.rows))
-		case rest > 0:
-			fmt.Fprintf(&what, "; column %q: %s and %d other texts (%s)", o.column, names, rest, countRows(o.rows))
+		case k > 0:
+			fmt.Fprintf(&what, "; column %q: %s%s", o.column, names, count)
+		case len(shown) == 1:
+			fmt.Fprintf(&what, ", nor is %s%s", names, count)
 		default:
-			fmt.Fprintf(&what, "; column %q: %s (%s)", o.column, names, countRows(o.rows))
+			fmt.Fprintf(&what, ", nor are %s%s", names, count)
 		}
 		missing = append(missing, o.texts...)
 		types = append(types, o.column+"=category")

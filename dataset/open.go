@@ -340,9 +340,6 @@ func (t *Table) rules() text.Rules { return text.NewRules(true, t.missing()) }
 
 // rulesOf returns the rules by which a pass reads text.
 func (t *Table) rulesOf(chosen *selection) text.Rules {
-	if chosen.verbatim {
-		return text.Rules{Verbatim: true}
-	}
 	rules := t.rules()
 	rules.InPlace = chosen.inPlace
 	return rules

@@ -99,7 +99,8 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, ro
 			g.source.close()
 		}
 	}()
-	rules := t.parquetRules(chosen)
+	// Parquet says itself what is missing, beside the caller's own texts.
+	rules := text.NewRules(false, t.options.MissingTokens)
 	var budget parquet.Budget
 	begin := func(g *group) error {
 		if s := g.source; s.file == nil {
@@ -161,15 +162,6 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, ro
 	return nil
 }
 
-// parquetRules are those of text, but only the caller's own texts mean missing:
-// Parquet says itself what is missing.
-func (t *Table) parquetRules(chosen *selection) text.Rules {
-	if chosen.verbatim {
-		return text.Rules{Verbatim: true}
-	}
-	return text.NewRules(false, t.options.MissingTokens)
-}
-
 // leafLayout returns what becomes of the columns of a file.
 func (s *selection) leafLayout(file *parquetFile) (*text.Layout, error) {
 	names := make([]string, len(file.leaves))
@@ -178,7 +170,7 @@ func (s *selection) leafLayout(file *parquetFile) (*text.Layout, error) {
 	}
 	layout := s.layout(file.in, names)
 	for i, f := range layout.Fields {
-		if (f.Keep >= 0 || f.Text >= 0) && file.leaves[i].refusal != "" {
+		if (f.Keep >= 0 || f.Text >= 0 || f.Written >= 0) && file.leaves[i].refusal != "" {
 			return nil, &text.Error{File: file.in.name, Column: f.Name, What: file.leaves[i].refusal}
 		}
 	}
@@ -221,6 +213,10 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 		if f.Text >= 0 {
 			f.Keep, f.Kind = f.Text, credence.Category
 			readers = append(readers, &columnReader{leaf: l, field: f, rules: rules, pages: g.pages.Pages(l.index)})
+		}
+		if f.Written >= 0 {
+			f.Keep, f.Kind = f.Written, credence.Category
+			readers = append(readers, &columnReader{leaf: l, field: f, rules: &text.AsWritten, pages: g.pages.Pages(l.index)})
 		}
 	}
 	width := len(g.layout.Columns)

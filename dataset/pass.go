@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -34,13 +35,20 @@ func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put
 	for _, in := range t.inputs {
 		total += in.size
 	}
+	var unread *Offending
 	consume := func(b *text.Block) error {
 		if b.Err != nil {
 			return b.Err
 		}
 		found.kinds.settle(&b.Rows)
-		if len(b.Faults) > 0 {
-			return b.Faults[0].Err
+		if len(b.Faults) > 0 && unread == nil {
+			if unread = t.offending(b.Faults[0].Err, math.MaxInt); unread == nil {
+				return b.Faults[0].Err
+			}
+		}
+		if unread != nil {
+			unread.Add(b.Faults)
+			return nil
 		}
 		for i, c := range found.kinds.columns {
 			if c.Kind != credence.Category || c.Unknown {
@@ -73,6 +81,9 @@ func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put
 		err = t.passParquet(ctx, chosen, 0, 0, consume)
 	} else {
 		err = t.passText(ctx, chosen, 0, credence.Position{}, consume)
+	}
+	if unread != nil && ctx.Err() == nil {
+		err = unread
 	}
 	if err != nil {
 		return t.wordFailure(err)

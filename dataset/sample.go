@@ -230,7 +230,7 @@ func (t *Table) sampleSparse(ctx context.Context, in *input, splitter *text.Spli
 	}
 	layout := &text.Layout{File: in.name, Last: -1}
 	for i, name := range names { // as texts, for the census
-		layout.Fields = append(layout.Fields, text.Field{Name: name, Kind: credence.Category, Keep: i, Text: -1})
+		layout.Fields = append(layout.Fields, text.Field{Name: name, Kind: credence.Category, Keep: i, Text: -1, Written: -1})
 		layout.Columns = append(layout.Columns, table.Column{Name: name, Kind: credence.Category})
 	}
 	rules := t.cells()

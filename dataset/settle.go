@@ -83,11 +83,12 @@ func (k *kinds) convert(rows *table.Rows, j int) {
 		if row[j] != row[j] {
 			continue
 		}
+		bare := rows.TextOf(j, row[j])
 		var fault string
-		if row[j], fault = read(rows.TextOf(j, row[j])); fault != "" {
+		if row[j], fault = read(bare); fault != "" {
 			row[j] = math.NaN()
 			k.faults = append(k.faults, table.Fault{Row: i, End: rows.Ends[i],
-				Err: &text.Error{File: rows.File, Line: rows.Line(i), Column: k.columns[j].Name, What: fault}})
+				Err: &text.Error{File: rows.File, Line: rows.Line(i), Column: k.columns[j].Name, Text: string(bare), What: fault}})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -166,6 +167,13 @@ func (b *Bound) countUnseen(in *Input, code float64, fresh bool) {
 // refuses reports whether the input may not have levels that training did not see.
 func (b *Bound) refuses(in *Input) bool { return !b.frame.Lenient(&in.Expr) }
 
+// ErrUnseen is what is wrong with a row that has a level which training did not see and must not have.
+var ErrUnseen = errors.New("a level was not seen in training")
+
+type unseenError struct{ error }
+
+func (unseenError) Is(target error) bool { return target == ErrUnseen }
+
 // code returns training's code of a level of row i of the block.
 func (b *Bound) code(in *Input, s *specialInput, v float64, first, i int) (float64, error) {
 	k, row := int(v), first+i
@@ -181,7 +189,7 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, first, i int) (float
 					level = fmt.Sprintf("%s %s", in.Expr, number(part))
 				}
 			}
-			return 0, b.rows.fail(row, fmt.Errorf("column %q: %s was not seen in training: correct it, or let --unseen prior score it by the variance of the levels", column, level))
+			return 0, b.rows.fail(row, unseenError{fmt.Errorf("column %q: %s was not seen in training: correct it, or let --unseen prior score it by the variance of the levels", column, level)})
 		}
 		return -1, nil
 	}
@@ -190,8 +198,8 @@ func (b *Bound) code(in *Input, s *specialInput, v float64, first, i int) (float
 	}
 	if s.codes[k] < 0 && b.refuses(in) {
 		column, _ := credence.CutText(in.Expr.Column)
-		return 0, b.rows.fail(row, fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): correct it, or let --unseen prior score it by the variance of the levels",
-			column, b.rows.levels(&in.Expr)[k], s.unseen, cell.Plural(s.unseen, "level", "levels")))
+		return 0, b.rows.fail(row, unseenError{fmt.Errorf("column %q: level %q was not seen in training (this table has %d such %s): correct it, or let --unseen prior score it by the variance of the levels",
+			column, b.rows.levels(&in.Expr)[k], s.unseen, cell.Plural(s.unseen, "level", "levels"))})
 	}
 	return s.codes[k], nil
 }

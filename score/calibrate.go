@@ -222,13 +222,13 @@ func (r *Rows) readGroups() error {
 		return fmt.Errorf("there is no column %q, by which the model is calibrated: add it to the table", s.by)
 	}
 	column := &schema.Columns[place]
-	first := r.SourceRow(0)
-	if err := r.source.Read(&r.chunk, first, r.SourceRow(r.Len()-1)-first+1); err != nil {
+	first := r.SourceRow(0) - r.before
+	if err := r.source.Read(&r.chunk, first, r.SourceRow(r.Len()-1)-r.before-first+1); err != nil {
 		return err
 	}
 	for i := range r.Len() {
 		text := ""
-		switch v := r.chunk.Values.Row(r.SourceRow(i) - first)[place]; {
+		switch v := r.chunk.Values.Row(r.SourceRow(i) - r.before - first)[place]; {
 		case v != v:
 		case column.Kind != credence.Category:
 			text = fmt.Sprint(v)

@@ -32,7 +32,7 @@ func (t *Table) Criticise(ctx context.Context, e *Evaluation) (*metric.Evaluatio
 	if err != nil || out.ZeroDensityRows > 0 { // there are targets that no row of the model can have
 		return out, err
 	}
-	options := criticism.Options{Seed: t.scorer.fitted.Recipe.Seed, Threads: t.scorer.options.Threads, Fitted: e.leaver != nil, Beside: t.rows}
+	options := criticism.Options{Seed: t.scorer.fitted.Recipe.Seed, Threads: t.scorer.options.Threads, Fitted: e.leaver != nil, Beside: t.source}
 	found, err := criticism.Of(ctx, t.scorer.fitted, t.bound, options)
 	out.Warnings, out.Remarks, _ = criticism.Texts(found)
 	if e.sums.rows > 0 && e.sums.training(e.scorer) {
@@ -42,7 +42,7 @@ func (t *Table) Criticise(ctx context.Context, e *Evaluation) (*metric.Evaluatio
 }
 
 // Placed adds to a warning of [Table.Criticise] where the rows that it names stand.
-func (t *Table) Placed(text string) string { return criticism.Placed(t.rows, text) }
+func (t *Table) Placed(text string) string { return criticism.Placed(t.source, text) }
 
 // Evaluation gathers the metrics that apply to a family.
 type Evaluation struct {

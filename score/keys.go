@@ -20,8 +20,8 @@ type Keys struct {
 	plan     *keyed.Plan
 	rows     *Rows
 	batch    credence.Batch
-	earlier  int // rows of the runs before
 	scored   int
+	known    bool // rows have targets that are read
 	counts   frame.Counts
 }
 
@@ -52,6 +52,7 @@ func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
 	for _, c := range schema.Columns {
 		have[c.Name] = true
 	}
+	k.known = k.targets != IgnoreTargets && have[k.plan.Target.Column]
 	values, texts := k.plan.Needs()
 	optional := []string{k.plan.Target.Column}
 	if k.plan.Weight != nil {
@@ -76,8 +77,7 @@ func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
 	return columns, nil
 }
 
-// Score scores a run of rows; what it hands to visit is valid until visit returns. The first
-// malformed row is an error. Rows that the model's policy drops are left out.
+// Score implements [Binding]. Rows that the model's policy drops are left out.
 func (k *Keys) Score(run *table.Rows, visit func(rows *Rows) error) error {
 	if len(run.Faults) > 0 && run.Count == 0 {
 		return run.Faults[0].Err
@@ -85,34 +85,32 @@ func (k *Keys) Score(run *table.Rows, visit func(rows *Rows) error) error {
 	if err := k.binder.Begin(run); err != nil {
 		return err
 	}
-	for first, count := range credence.Blocks(run.Count) {
-		if len(run.Faults) > 0 {
-			count = min(count, run.Faults[0].Row-first)
+	err := inBlocks(run, k.score, func() error {
+		if k.rows.Len() == 0 {
+			return nil
 		}
-		if _, err := k.binder.Bind(&k.batch, first, count, 0); err != nil {
-			return err
-		}
-		k.batch.First = k.scored
-		k.scored += len(k.binder.From)
-		k.counts.UnseenFeatures += k.binder.Unknown
-		k.counts.Dropped += k.binder.Dropped
-		k.counts.Lacking += len(k.binder.Lacking)
-		k.rows.keys = k
-		if err := k.rows.Score(&k.batch); err != nil {
-			return err
-		}
-		if k.rows.Len() > 0 {
-			if err := visit(k.rows); err != nil {
-				return err
-			}
-		}
-		if len(run.Faults) > 0 && first+count == run.Faults[0].Row {
-			return run.Faults[0].Err
-		}
-	}
-	k.earlier += run.Count
-	return nil
+		k.scored += k.rows.Len()
+		return visit(k.rows)
+	})
+	k.rows.before += run.Count
+	return err
 }
+
+// score scores rows [first, first+count) of the run.
+func (k *Keys) score(first, count int) error {
+	if _, err := k.binder.Bind(&k.batch, first, count, 0); err != nil {
+		return err
+	}
+	k.batch.First = k.scored
+	k.counts.UnseenFeatures += k.binder.Unknown
+	k.counts.Dropped += k.binder.Dropped
+	k.counts.Lacking += len(k.binder.Lacking)
+	k.rows.keys = k
+	return k.rows.Score(&k.batch)
+}
+
+// HasTargets implements [Binding], once Columns has found the target.
+func (k *Keys) HasTargets() bool { return k.known }
 
 // Target returns the column of the target.
 func (k *Keys) Target() string { return k.plan.Target.Column }
@@ -146,58 +144,3 @@ func (k *Keys) Rows() int { return k.scored }
 // Counts says what was done to the rows so far: which were left out, and how many entries of keys that
 // training did not see were scored at their prior.
 func (k *Keys) Counts() frame.Counts { return k.counts }
-
-// RunRow returns the row of the run that row i of those being visited is.
-func (k *Keys) RunRow(i int) int { return k.binder.From[i] }
-
-// boundKeys scores values of a program by a model that was learned online.
-type boundKeys[T any] struct {
-	keys    *Keys
-	binding *table.Binding[T]
-	run     table.Rows
-}
-
-// bind finds the columns of the model in the first row.
-func (b *boundKeys[T]) bind(row T) error {
-	given, err := table.ColumnsOf(row)
-	if err != nil {
-		return err
-	}
-	schema := &credence.Schema{}
-	kinds := map[string]table.Column{}
-	for _, c := range given {
-		schema.Columns = append(schema.Columns, credence.Column{Name: c.Name, Kind: c.Kind})
-		kinds[c.Name] = c
-	}
-	names, err := b.keys.Columns(schema)
-	if err != nil {
-		return err
-	}
-	var layout table.Layout
-	for _, name := range names {
-		column := kinds[name]
-		if _, text := credence.CutText(name); text && column.Name == "" {
-			column = table.Column{Name: name, Kind: credence.Category, Text: true}
-		}
-		layout.Columns = append(layout.Columns, column)
-	}
-	b.binding, err = table.Bind[T](layout)
-	return err
-}
-
-// score scores a few rows.
-func (b *boundKeys[T]) score(rows []T) (*Rows, error) {
-	if b.binding == nil {
-		if err := b.bind(rows[0]); err != nil {
-			return nil, err
-		}
-	}
-	b.binding.Reset(&b.run)
-	for _, row := range rows {
-		if err := b.binding.Append(&b.run, row); err != nil {
-			return nil, err
-		}
-	}
-	err := b.keys.Score(&b.run, func(*Rows) error { return nil })
-	return b.keys.rows, err
-}

@@ -2,7 +2,6 @@ package score
 
 import (
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/credence-ml/credence"
@@ -32,13 +31,13 @@ type Bound[T any] struct {
 
 // working is what one goroutine at a time scores rows with.
 type working[T any] struct {
-	binding *table.Binding[T]
-	read    *table.Rows
-	run     *table.Run
-	table   *Table
-	rows    *Rows
+	binding *table.Binding[T] // nil until the first row tells the columns, of a model that was learned online
+	keys    *Keys             // of such a model
+	read    table.Rows
+	model   Binding
 	one     [1]T
-	keys    *boundKeys[T] // of a model that was learned online
+	first   Prediction // of the rows
+	predict func(rows *Rows) error
 }
 
 // Bind binds a model to rows of type T: structs or maps, as [table.Bind] describes. They need the
@@ -57,29 +56,55 @@ func Bind[T any](s *Scorer) (*Bound[T], error) {
 }
 
 func newWorking[T any](s *Scorer) (*working[T], error) {
+	w := &working[T]{}
+	w.predict = func(rows *Rows) error { w.first = rows.Predict(0); return nil }
+	var err error
 	if s.Keyed() {
-		keys, err := s.Keys(IgnoreTargets)
-		if err == nil {
-			keys.rows.ws = credence.NewWorkspace(1)
+		if w.keys, err = s.Keys(IgnoreTargets); err != nil {
+			return nil, err
 		}
-		return &working[T]{keys: &boundKeys[T]{keys: keys}}, err
+		w.model, w.keys.rows.ws = w.keys, credence.NewWorkspace(1) // a row is too little to share
+		return w, nil
 	}
-	schema := s.Schema()
-	needed, err := s.Columns(schema, IgnoreTargets)
+	needed, err := s.Columns(s.Schema(), IgnoreTargets)
 	if err != nil {
 		return nil, err
 	}
-	schema.Columns = slices.DeleteFunc(schema.Columns, func(c credence.Column) bool { return !slices.Contains(needed, c.Name) })
-	w := &working[T]{read: &table.Rows{}, run: table.NewRun(schema), rows: s.NewRows()}
-	w.rows.ws = credence.NewWorkspace(1) // a row is too little to share
-	if w.binding, err = table.Bind[T](table.LayoutOf(schema)); err != nil {
+	live, err := s.Live(needed, IgnoreTargets)
+	if err != nil {
 		return nil, err
 	}
-	if w.table, err = s.Table(w.run, IgnoreTargets); err != nil {
-		return nil, err
+	w.model, live.rows.ws = live, credence.NewWorkspace(1)
+	w.binding, err = table.Bind[T](table.LayoutOf(live.run.Schema()))
+	return w, err
+}
+
+// bindKeys finds the columns of a model that was learned online in the first row.
+func (w *working[T]) bindKeys(row T) error {
+	given, err := table.ColumnsOf(row)
+	if err != nil {
+		return err
 	}
-	w.rows.bound, w.rows.source = w.table.bound, w.run
-	return w, nil
+	schema := &credence.Schema{}
+	kinds := map[string]table.Column{}
+	for _, c := range given {
+		schema.Columns = append(schema.Columns, credence.Column{Name: c.Name, Kind: c.Kind})
+		kinds[c.Name] = c
+	}
+	names, err := w.keys.Columns(schema)
+	if err != nil {
+		return err
+	}
+	var layout table.Layout
+	for _, name := range names {
+		column := kinds[name]
+		if _, text := credence.CutText(name); text && column.Name == "" {
+			column = table.Column{Name: name, Kind: credence.Category, Text: true}
+		}
+		layout.Columns = append(layout.Columns, column)
+	}
+	w.binding, err = table.Bind[T](layout)
+	return err
 }
 
 // take returns what nobody else scores with.
@@ -97,43 +122,38 @@ func (b *Bound[T]) Score(row T) (p Prediction, err error) {
 		return p, err
 	}
 	w.one[0] = row
-	rows, err := w.score(w.one[:])
-	if err == nil {
-		p = rows.Predict(0)
+	if err = w.score(w.one[:], w.predict); err == nil {
+		p = w.first
 	}
 	b.spare.Put(w)
 	return p, err
 }
 
-// Rows scores a few rows, which are valid until visit returns.
+// Rows scores rows, some at a time, which are valid until visit returns.
 func (b *Bound[T]) Rows(rows []T, visit func(rows *Rows) error) error {
 	w, err := b.take()
 	if err != nil {
 		return err
 	}
-	scored, err := w.score(rows)
-	if err == nil {
-		err = visit(scored)
-	}
+	err = w.score(rows, visit)
 	b.spare.Put(w)
 	return err
 }
 
-func (w *working[T]) score(rows []T) (*Rows, error) {
-	if w.keys != nil {
-		return w.keys.score(rows)
+func (w *working[T]) score(rows []T, visit func(rows *Rows) error) error {
+	if len(rows) == 0 {
+		return nil
 	}
-	w.binding.Reset(w.read)
-	for _, row := range rows {
-		if err := w.binding.Append(w.read, row); err != nil {
-			return nil, err
+	if w.binding == nil {
+		if err := w.bindKeys(rows[0]); err != nil {
+			return err
 		}
 	}
-	if err := w.run.Set(w.read); err != nil {
-		return nil, err
+	w.binding.Reset(&w.read)
+	for _, row := range rows {
+		if err := w.binding.Append(&w.read, row); err != nil {
+			return err
+		}
 	}
-	if err := w.table.bound.Read(&w.rows.batch, 0, len(rows)); err != nil {
-		return nil, err
-	}
-	return w.rows, w.rows.score()
+	return w.model.Score(&w.read, visit)
 }

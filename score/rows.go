@@ -23,6 +23,8 @@ type Rows struct {
 	batch  credence.Batch
 	dist   credence.Distribution
 	bound  *frame.Bound // that the rows came from; nil for batches of other origin
+	at     int          // the first of its rows
+	before int          // rows of the runs before
 	keys   *Keys        // that the rows came from, of a model that was learned online
 	// momentless counts the rows so far whose mean or variance is beyond all numbers, and whose interval is not.
 	momentless int
@@ -95,7 +97,7 @@ func (r *Rows) tooFar(i int, what string) error {
 	name, value := "", 0.0
 	switch {
 	case r.keys != nil:
-		name, value = r.keys.binder.Farthest(r.keys.RunRow(i))
+		name, value = r.keys.binder.Farthest(r.RunRow(i))
 	case r.bound != nil:
 		name, value = r.bound.Farthest(&r.batch, i)
 	}
@@ -123,22 +125,30 @@ func (r *Rows) Len() int { return r.batch.Rows() }
 func (r *Rows) SourceRow(i int) int {
 	switch {
 	case r.keys != nil:
-		return r.keys.earlier + r.keys.RunRow(i)
+		return r.before + r.RunRow(i)
 	case r.bound == nil:
 		return r.First() + i
 	}
-	return r.bound.SourceRow(r.First() + i)
+	return r.before + r.bound.SourceRow(r.at+i)
+}
+
+// RunRow returns the row of the run that row i came from, of rows that come in runs.
+func (r *Rows) RunRow(i int) int {
+	if r.keys != nil {
+		return r.keys.binder.From[i]
+	}
+	return r.at + i
 }
 
 // Place says where row i stands, for messages: "train.csv:17".
 func (r *Rows) Place(i int) string {
 	if r.keys != nil {
-		return r.keys.binder.Place(r.keys.RunRow(i))
+		return r.keys.binder.Place(r.RunRow(i))
 	}
 	if r.bound == nil {
 		return fmt.Sprintf("row %d", r.First()+i+1)
 	}
-	return frame.Place(r.bound, r.First()+i)
+	return frame.Place(r.bound, r.at+i)
 }
 
 // Each calls do for every row, on all threads: calls for different rows may run at once.

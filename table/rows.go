@@ -122,10 +122,23 @@ const lengthBits = 20
 // number that a float64 holds exactly.
 func InText(from, length int) float64 { return float64(from<<lengthBits | length) }
 
+// Written returns the value of a cell whose text, Text[from:to], is kept as it is written, where rows are InPlace: one
+// that is longer than a category may be is numbered among the levels of the column.
+func (r *Rows) Written(column, from, to int) float64 {
+	if to-from < 1<<lengthBits {
+		return InText(from, to-from)
+	}
+	code, _ := r.Levels[column].Find(r.Text[from:to], 0)
+	return float64(-1 - code)
+}
+
 // TextOf returns the text of a category that is not missing, from its value in a row.
 func (r *Rows) TextOf(column int, value float64) []byte {
 	if !r.InPlace {
 		return r.Levels[column].List[int(value)].Text
+	}
+	if value < 0 {
+		return r.Levels[column].List[int(-1-value)].Text
 	}
 	from, length := int(value)>>lengthBits, int(value)&(1<<lengthBits-1)
 	return r.Text[from : from+length : from+length]

@@ -17,6 +17,7 @@ type Run struct {
 	known      *Column // first of columns that are those of the schema, of kinds that will not change
 	categories []translated
 	features   map[uint64]int32 // key → column of the segment, where the schema describes them
+	outside    int              // entries of the rows last read of columns that the schema does not have
 }
 
 // translated is a category of a schema.
@@ -47,15 +48,15 @@ func NewRun(schema *credence.Schema) *Run {
 	return r
 }
 
-// Set makes rows those of the source. They must have the columns of the schema, and stay as they are
-// until the next Set.
+// Set makes rows those of the source. They must have the columns of the schema, and perhaps others behind, and stay as
+// they are until the next Set.
 func (r *Run) Set(rows *Rows) error {
-	if len(rows.Columns) != len(r.schema.Columns) {
+	if len(rows.Columns) < len(r.schema.Columns) {
 		return fmt.Errorf("table: rows of %d columns for a schema of %d", len(rows.Columns), len(r.schema.Columns))
 	}
 	if len(rows.Columns) > 0 && &rows.Columns[0] != r.known {
 		r.known = &rows.Columns[0]
-		for j := range rows.Columns {
+		for j := range r.schema.Columns {
 			have, want := &rows.Columns[j], &r.schema.Columns[j]
 			if have.Name != want.Name || (have.Kind == credence.Category) != (want.Kind == credence.Category) {
 				r.known = nil
@@ -88,12 +89,33 @@ func (r *Run) Text(row int, column string) (text string, ok bool) {
 		if r.schema.Columns[c.column].Name != column {
 			continue
 		}
-		if code := r.rows.Values[row*len(r.schema.Columns)+c.column]; code == code {
+		if code := r.rows.Row(row)[c.column]; code == code {
 			return string(r.rows.TextOf(c.column, code)), true
 		}
 	}
 	return "", false
 }
+
+// Unseen visits the texts of categories whose levels the schema does not have, from a row on.
+func (r *Run) Unseen(from int, visit func(row int, column string, text []byte)) {
+	for i := from; i < r.rows.Count; i++ {
+		for _, c := range r.categories {
+			if code := r.rows.Row(i)[c.column]; code == code {
+				if text := r.rows.TextOf(c.column, code); !c.knows(text) {
+					visit(i, r.schema.Columns[c.column].Name, text)
+				}
+			}
+		}
+	}
+}
+
+func (c *translated) knows(text []byte) bool {
+	_, known := c.codes[string(text)]
+	return known
+}
+
+// Outside returns how many entries of the rows last read are of columns that the schema does not have.
+func (r *Run) Outside() int { return r.outside }
 
 // Rows implements [credence.Source].
 func (r *Run) Rows() int { return r.rows.Count }
@@ -103,7 +125,13 @@ func (r *Run) Read(dst *credence.Chunk, first, count int) error {
 	dst.First = first
 	width := len(r.schema.Columns)
 	dst.Values.Reshape(count, width)
-	copy(dst.Values.Data, r.rows.Values[first*width:(first+count)*width])
+	if len(r.rows.Columns) == width {
+		copy(dst.Values.Data, r.rows.Values[first*width:(first+count)*width])
+	} else {
+		for i := range count {
+			copy(dst.Values.Row(i), r.rows.Row(first+i))
+		}
+	}
 	for k := range r.categories {
 		c := &r.categories[k]
 		for at := c.column; at < len(dst.Values.Data); at += width {
@@ -116,7 +144,7 @@ func (r *Run) Read(dst *credence.Chunk, first, count int) error {
 			}
 		}
 	}
-	dst.Unseen = nil
+	dst.Unseen, r.outside = nil, 0
 	if r.schema.Sparse > 0 {
 		r.readSparse(dst, first, count)
 	}
@@ -141,6 +169,7 @@ func (r *Run) readSparse(dst *credence.Chunk, first, count int) {
 						dst.Unseen = make([]float64, count)
 					}
 					dst.Unseen[i] += value * value
+					r.outside++
 				}
 			}
 		}

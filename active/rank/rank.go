@@ -1,6 +1,6 @@
 // Package rank lists rows of files to label next, under a model of fit.
 //
-//	file, err := apply.Open(ctx, scorer, []string{"pool.csv"}, apply.Options{Targets: score.IgnoreTargets})
+//	file, err := apply.Open(ctx, scorer, []string{"pool.csv"}, apply.Options{Again: true})
 //	by, err := active.NewScorer(scorer.Fitted(), active.Information, 0, 0)
 //	rows, err := rank.File(ctx, file, by, rank.Options{N: 50, Keep: []string{"id"}})
 package rank

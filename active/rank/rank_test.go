@@ -62,7 +62,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	ranked := func(options rank.Options) ([]rank.Row, []float64, error) {
-		file, err := apply.Open(ctx, scorer, []string{path}, apply.Options{Targets: score.UseTargets})
+		file, err := apply.Open(ctx, scorer, []string{path}, apply.Options{Targets: score.UseTargets, Again: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,7 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 		targets = score.UseTargets
 	}
 	p.table = !p.json
-	how := application{flags: &flags.scoreFlags, targets: targets}
+	how := application{flags: &flags.scoreFlags, targets: targets, again: true}
 	open := func() (*apply.File, error) { return p.apply(ctx, model, paths, how) }
 	if flags.cold {
 		if flags.how.SkipLabelled {

@@ -34,6 +34,7 @@ type application struct {
 	groups      []string // whose effects are predicted; nil for all
 	lacking     bool     // rows that lack a value are answered by empty cells where the model leaves them out
 	live        bool     // rows are scored one by one, as they come
+	again       bool     // rows are kept, to be read again
 	keep        []string // columns to copy
 	calibrating bool     // by held-out rows, of groups of the column by
 	by          string
@@ -82,7 +83,7 @@ func (p *program) bind(ctx context.Context, scorer *score.Scorer, paths []string
 	bar := p.progress()
 	options.Progress = p.reading()
 	file, err := apply.Open(ctx, scorer, paths, apply.Options{
-		Read: options, Targets: a.targets, Keep: a.keep, Live: a.live,
+		Read: options, Targets: a.targets, Keep: a.keep, Live: a.live, Again: a.again,
 		Progress: func(before, all int) {
 			if before == all {
 				bar.done()

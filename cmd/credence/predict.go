@@ -104,6 +104,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if err != nil {
 		return err
 	}
+	p.tellNotes(file.Data())
 	p.tellCounts(file)
 	p.tellCalibrated(file.Scorer())
 	if text := file.Scorer().Momentless(); text != "" {

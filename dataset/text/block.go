@@ -26,6 +26,8 @@ type Field struct {
 	Kind credence.Kind
 	Keep int // position of its values among the kept columns, or -1
 	Text int // position of its texts among the kept columns, or -1
+	// Written is the position, among the kept columns, of its texts as they stand, or -1.
+	Written int
 	// Noted says that its numbers have a notation of their own.
 	Noted bool
 }
@@ -39,6 +41,9 @@ type Rules struct {
 	// InPlace leaves the texts of delimited text where they stand, not numbered.
 	InPlace bool
 }
+
+// AsWritten are the rules of columns that are kept as they are written.
+var AsWritten = Rules{Verbatim: true}
 
 // NewRules returns rules by which empty texts, those of the caller and, where standard says so, the usual ones such
 // as NA mean missing.
@@ -74,6 +79,7 @@ type Block struct {
 	Err error // a failure of other kinds than malformed rows; no rows count then
 
 	odd      []bool // beside Levels: a text means missing or has a fault
+	faulty   []byte // the text that was found to be no value last
 	scratch  []byte // unescaped fields of a row that Records visits
 	position int    // behind the last row that Records visited
 	entries  entries
@@ -110,7 +116,8 @@ func (b *Block) end(next int) {
 // left in the block.
 func (b *Block) fail(next, line int, column, what string) {
 	b.Faults = append(b.Faults, table.Fault{Row: b.Count, End: min(b.Offset+int64(next), b.End),
-		Err: &Error{File: b.Layout.File, Line: line, Column: column, What: what}})
+		Err: &Error{File: b.Layout.File, Line: line, Column: column, Text: string(b.faulty), What: what}})
+	b.faulty = nil
 	b.Values = b.Values[:b.Count*len(b.Columns)]
 	if len(b.Start) > 0 {
 		n := b.Start[b.Count]
@@ -162,11 +169,14 @@ func (b *Block) value(rules *Rules, kind credence.Kind, column int, text []byte,
 	case credence.Category:
 		return b.level(rules, column, text, line)
 	case credence.Boolean:
-		return rules.cells.Boolean(text)
+		value, fault = rules.cells.Boolean(text)
+	default:
+		if value, fault = rules.cells.Number(text, &b.Columns[column].Notation); beyondExact(value) {
+			b.inexact(column, line, text)
+		}
 	}
-	value, fault = rules.cells.Number(text, &b.Columns[column].Notation)
-	if beyondExact(value) {
-		b.inexact(column, line, text)
+	if fault != "" {
+		b.faulty = text
 	}
 	return value, fault
 }

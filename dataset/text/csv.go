@@ -106,26 +106,33 @@ func (c *CSV) scanQuoted(data []byte, i int, scratch *[]byte) field {
 	return f
 }
 
-// verbatim returns the field between data[i] and data[next] as it is written, but
-// without the quotes around it.
-func (c *CSV) verbatim(data []byte, i, next int, quotes bool) []byte {
-	if quotes {
-		start := i
-		for data[start] == ' ' && c.Delimiter != ' ' {
-			start++
-		}
-		if data[start] == '"' {
-			content := data[start+1 : closingQuote(data, start+1)]
-			if bytes.IndexByte(content, '"') >= 0 {
-				content = bytes.ReplaceAll(content, []byte(`""`), []byte(`"`))
-			}
-			return content
-		}
+// written returns the value of the field between data[i] and data[next] that keeps it as it is written, but without
+// the quotes around it.
+func (c *CSV) written(b *Block, column, i, next, line int, quotes bool) float64 {
+	data, to := b.Data, next
+	start := i
+	for quotes && data[start] == ' ' && c.Delimiter != ' ' {
+		start++
 	}
-	if data[next] == '\n' && next > i && data[next-1] == '\r' {
-		next--
+	if quotes && data[start] == '"' {
+		i = start + 1
+		to = closingQuote(data, i)
+		if content := data[i:to]; bytes.IndexByte(content, '"') >= 0 {
+			i = len(b.Text)
+			b.Text = append(b.Text, bytes.ReplaceAll(content, []byte(`""`), []byte(`"`))...)
+			to = len(b.Text)
+		}
+	} else if data[next] == '\n' && next > i && data[next-1] == '\r' {
+		to--
 	}
-	return data[i:next:next]
+	if i == to {
+		return missing
+	}
+	if !b.InPlace {
+		code, _ := b.level(&AsWritten, column, b.Text[i:to], line)
+		return code
+	}
+	return b.Rows.Written(column, i, to)
 }
 
 // unescape appends text to scratch with doubled quotes made single and CR LF
@@ -249,7 +256,7 @@ rows:
 			}
 			target := &fields[count]
 			next := -1
-			if target.Keep >= 0 && target.Kind == credence.Numeric && target.Text < 0 && !target.Noted {
+			if target.Keep >= 0 && target.Kind == credence.Numeric && target.Text < 0 && target.Written < 0 && !target.Noted {
 				value, end, ok := cell.ScanNumber(data, i)
 				if ok && data[end] == '\r' && data[end+1] == '\n' {
 					end++
@@ -262,11 +269,16 @@ rows:
 					}
 				}
 			}
-			if b.InPlace && target.Text >= 0 && target.Keep < 0 {
+			if b.InPlace && (target.Text >= 0 || target.Written >= 0) && target.Keep < 0 {
 				if end := c.plainEnd(data, i); end > i {
-					row[target.Text] = missing
-					if !c.Rules.cells.IsMissing(data[i:end]) {
-						row[target.Text] = table.InText(i, end-i)
+					if target.Text >= 0 {
+						row[target.Text] = missing
+						if !c.Rules.cells.IsMissing(data[i:end]) {
+							row[target.Text] = table.InText(i, end-i)
+						}
+					}
+					if target.Written >= 0 {
+						row[target.Written] = table.InText(i, end-i)
 					}
 					next = end
 				}
@@ -276,10 +288,10 @@ rows:
 				if f.fault == "" && target.Text >= 0 {
 					row[target.Text], f.fault = c.category(b, target.Text, &f, line)
 				}
+				if f.fault == "" && target.Written >= 0 {
+					row[target.Written] = c.written(b, target.Written, i, f.next, line, quotes)
+				}
 				if f.fault == "" && target.Keep >= 0 {
-					if c.Rules.Verbatim {
-						f.text = c.verbatim(data, i, f.next, quotes)
-					}
 					if target.Kind == credence.Category {
 						row[target.Keep], f.fault = c.category(b, target.Keep, &f, line)
 					} else {

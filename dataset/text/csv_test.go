@@ -138,7 +138,7 @@ func cellTexts(content string, size int, delimiter byte, inPlace bool) (cells []
 	splitter := NewSplitter(strings.NewReader(content), "t.csv", 1, 0, delimiter)
 	splitter.block = size
 	layout := &Layout{File: "t.csv", Last: 1, Columns: []table.Column{{Name: "a", Kind: credence.Category, Text: true}, {Name: "b", Kind: credence.Category}}}
-	layout.Fields = []Field{{Name: "a", Keep: -1, Text: 0}, {Name: "b", Kind: credence.Category, Keep: 1, Text: -1}}
+	layout.Fields = []Field{{Name: "a", Keep: -1, Text: 0, Written: -1}, {Name: "b", Kind: credence.Category, Keep: 1, Text: -1, Written: -1}}
 	parser := CSV{Delimiter: delimiter, Rules: Rules{cells: cell.NewRules([]string{"none at all"}), InPlace: inPlace}}
 	for block := (&Block{}); splitter.Next(block) == nil; {
 		block.Reset(layout)
@@ -199,7 +199,7 @@ func parsed(t testing.TB, content string, size, columns int) (rows []string, err
 	splitter.block = size
 	layout := &Layout{File: "t.csv"}
 	for j := range columns {
-		field := Field{Name: fmt.Sprint("c", j), Keep: -1, Text: -1}
+		field := Field{Name: fmt.Sprint("c", j), Keep: -1, Text: -1, Written: -1}
 		if j != 1 {
 			field.Keep, field.Kind = len(layout.Columns), []credence.Kind{credence.Numeric, 0, credence.Category, credence.Boolean}[j%4]
 			layout.Columns = append(layout.Columns, table.Column{Name: field.Name, Kind: field.Kind})

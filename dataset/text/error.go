@@ -12,6 +12,7 @@ type Error struct {
 	File   string
 	Line   int    // from 1; 0 where no line is to blame
 	Column string // empty where no column is to blame
+	Text   string // of a cell that is no number or no boolean; empty of other faults
 	What   string // what is wrong: what to do
 }
 

@@ -53,7 +53,7 @@ func (l *LibSVM) Parse(b *Block) {
 func (l *LibSVM) label(b *Block, i, line int) (next int, column, fault string) {
 	data, target := b.Data, &b.Layout.Fields[0]
 	value, end, ok := cell.ScanNumber(data, i)
-	if !ok || target.Text >= 0 || target.Kind != credence.Numeric || !blank(data[end]) && data[end] != '\n' && data[end] != '#' {
+	if !ok || target.Text >= 0 || target.Written >= 0 || target.Kind != credence.Numeric || !blank(data[end]) && data[end] != '\n' && data[end] != '#' {
 		end = i
 		for !blank(data[end]) && data[end] != '\n' && data[end] != '#' && data[end] != ':' {
 			end++
@@ -76,12 +76,15 @@ func (l *LibSVM) label(b *Block, i, line int) (next int, column, fault string) {
 // field appends the values of a field to those of the open row, for which fields
 // must come in the order of the kept columns; fault says what is wrong.
 func (b *Block) field(rules *Rules, target *Field, text []byte, line int) (fault string) {
-	for len(b.Values) < b.Count*len(b.Columns)+max(target.Keep, target.Text)+1 {
+	for len(b.Values) < b.Count*len(b.Columns)+max(target.Keep, target.Text, target.Written)+1 {
 		b.Values = append(b.Values, 0)
 	}
 	row := b.Values[b.Count*len(b.Columns):]
 	if target.Text >= 0 {
 		row[target.Text], fault = b.level(rules, target.Text, text, line)
+	}
+	if target.Written >= 0 {
+		row[target.Written], _ = b.level(&AsWritten, target.Written, text, line)
 	}
 	if target.Keep >= 0 && fault == "" {
 		row[target.Keep], fault = b.value(rules, target.Kind, target.Keep, text, line)

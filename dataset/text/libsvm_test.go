@@ -35,7 +35,7 @@ func sparseRows(t testing.TB, content string, size int, fields []string, parse f
 	splitter.block = size
 	layout := &Layout{File: "t.svm"}
 	for i, name := range fields {
-		layout.Fields = append(layout.Fields, Field{Name: name, Keep: i, Text: -1})
+		layout.Fields = append(layout.Fields, Field{Name: name, Keep: i, Text: -1, Written: -1})
 		layout.Columns = append(layout.Columns, table.Column{Name: name})
 	}
 	block := &Block{}

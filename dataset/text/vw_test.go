@@ -16,7 +16,7 @@ import (
 var vowpalFields = []string{"label", "weight", "offset"}
 
 func parseVW(b *Block) {
-	b.Layout.Fields = append(b.Layout.Fields[:3:3], Field{Name: "tag", Keep: -1, Text: -1})
+	b.Layout.Fields = append(b.Layout.Fields[:3:3], Field{Name: "tag", Keep: -1, Text: -1, Written: -1})
 	(&VW{Rules: Rules{cells: cell.NewRules(nil)}}).Parse(b)
 }
 
