@@ -26,11 +26,11 @@ type Options struct {
 	// Live answers each row before the next is waited for, of a pipe, and a row that cannot be read at once. Otherwise
 	// what is wrong behind it is told with it.
 	Live bool
-	// Again keeps the rows, in memory or the row cache, so that they can be scored again: rows that need targets always
-	// are kept, those of models of learn never.
+	// Again keeps the rows, in memory or the row cache, so that they can be scored again: rows that need targets
+	// are always kept, those of models of learn never.
 	Again bool
-	// Progress is called before some rows that are kept are scored, with the number of those before them and of all, and
-	// when scoring ends, however it does, with that of all twice.
+	// Progress is called before some rows that are kept are scored, with the number of those before them and of all,
+	// and when scoring ends, however it does, with that of all twice.
 	Progress func(before, all int)
 }
 
@@ -53,27 +53,26 @@ func Open(ctx context.Context, scorer *score.Scorer, paths []string, options Opt
 	}
 	f := &File{scorer: scorer, options: options}
 	var bind func(context.Context) error
-	if scorer.Keyed() {
+	once := scorer.Keyed()
+	if once {
 		keys, err := scorer.Keys(options.Targets)
 		if err != nil {
 			return nil, err
 		}
 		options.Read.Reading = keys.Reading()
-		options.Read.Once, options.Read.Keyed, options.Read.KindsKnown = true, true, true
+		options.Read.Keyed, options.Read.KindsKnown = true, true
 		bind = func(context.Context) error { return f.bindKeys(keys) }
 	} else {
 		options.Read.Schema = scorer.Schema()
 		if bind = f.bindTable; options.Targets != score.RequireTargets && !options.Again {
-			bind, options.Read.Once = f.bindColumns, true
+			bind, once = f.bindColumns, true
 		}
 	}
+	options.Read.Once, options.Read.SkipMalformed = once, once // malformed rows are told of where they stand
 	if f.table, err = dataset.Open(ctx, paths, options.Read); err != nil {
 		return nil, err
 	}
-	if err = f.table.CheckTexts(options.Keep); err == nil {
-		err = bind(ctx)
-	}
-	if err != nil {
+	if err = bind(ctx); err != nil {
 		f.Close()
 		return nil, err
 	}

@@ -155,6 +155,61 @@ func TestRowsAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
+// counter counts what is read.
+type counter struct {
+	io.Reader
+	read int
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read += n
+	return n, err
+}
+
+// Rows that are not kept are answered while they are read, and are not held first.
+func TestRowsAreReadOnce(t *testing.T) {
+	text := strings.Repeat("h,50,north,1\n", 1_000_000)
+	for name, model := range map[string]*credence.Fitted{"fit": fitted(prices(200), "price ~ size + place"), "learn": learned(prices(200))} {
+		scorer, err := score.New(model, score.Options{})
+		check(err)
+		in := &counter{Reader: strings.NewReader("id,size,place,price\n" + text)}
+		options := apply.Options{Keep: []string{"id"}}
+		options.Read.Stdin = in
+		file, err := apply.Open(t.Context(), scorer, []string{"-"}, options)
+		check(err)
+		stop := errors.New("stop")
+		if err := file.Each(t.Context(), func(*score.Rows) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if file.Close(); in.read > len(text)/2 {
+			t.Errorf("%s: %d of %d bytes are read before the first answer", name, in.read, len(text))
+		}
+	}
+	path := filepath.Join(t.TempDir(), "t.csv") // a file may be read again, from its first row on
+	check(os.WriteFile(path, []byte(prices(700)), 0o600))
+	scorer, err := score.New(fitted(prices(200), "price ~ size + place"), score.Options{})
+	check(err)
+	file, err := apply.Open(t.Context(), scorer, []string{path}, apply.Options{})
+	check(err)
+	defer file.Close()
+	for range 2 {
+		next := 0
+		check(file.Each(t.Context(), func(rows *score.Rows) error {
+			for i := range rows.Len() {
+				if rows.First()+i != next || rows.SourceRow(i) != next || rows.Place(i) != fmt.Sprintf("%s:%d", path, next+2) {
+					t.Fatalf("row %d is row %d, at %s", next, rows.SourceRow(i), rows.Place(i))
+				}
+				next++
+			}
+			return nil
+		}))
+		if _, n := file.Counts(); n != 700 || next != n {
+			t.Errorf("%d rows of 700, counted %d", next, n)
+		}
+	}
+}
+
 // A group of a file has the figures of a file with its rows alone, in every block; a reliability table is made where it
 // is asked for; and of many rows whose score has no closed form some are scored.
 func TestEvaluateGroups(t *testing.T) {

@@ -23,6 +23,9 @@ func (f *File) bindKeys(keys *score.Keys) (err error) {
 	if len(f.options.Keep) > 0 && schema.Label && !f.table.Tagged() {
 		return errors.New("--keep copies columns of a table, and this text has none: leave it out, rows keep their order")
 	}
+	if err = f.table.CheckTexts(f.options.Keep); err != nil {
+		return err
+	}
 	if f.columns, err = keys.Columns(schema); err != nil {
 		return f.named(err)
 	}
@@ -33,6 +36,9 @@ func (f *File) bindKeys(keys *score.Keys) (err error) {
 
 // bindColumns finds the columns of a model of fit, whose rows are scored as they are read.
 func (f *File) bindColumns(context.Context) error {
+	if err := f.table.CheckTexts(f.options.Keep); err != nil {
+		return err
+	}
 	columns, err := f.scorer.Columns(f.table.Schema(), f.options.Targets)
 	if err != nil {
 		return f.named(err)

@@ -14,6 +14,9 @@ import (
 
 // bindTable reads the columns of the model, binds it to them and keeps them.
 func (f *File) bindTable(ctx context.Context) error {
+	if err := f.table.CheckTexts(f.options.Keep); err != nil {
+		return err
+	}
 	columns, err := f.scorer.Columns(f.table.Schema(), f.options.Targets)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.files(), err)

@@ -41,6 +41,11 @@ func TestKeptColumnsAreVerbatim(t *testing.T) {
 	if o := invoke(t, "x,flag,mean\n1,true,2\n", "predict", model, "-", "--keep", "mean"); o.code != exitMisuse || !strings.Contains(o.err, `two columns "mean"`) {
 		t.Errorf("two columns of one name: exit %d: %s", o.code, o.err)
 	}
+	online := filepath.Join(t.TempDir(), "n.safetensors")
+	must(t, "stream", train, "-f", "flag ~ hash(x)", "-o", online)
+	if got := keptColumns(t, must(t, "predict", online, some, "--keep", "id,zip,x,flag"), 4); !slices.EqualFunc(got, want, slices.Equal[[]string]) {
+		t.Errorf("of a model of stream, kept %q", got)
+	}
 	// The same through standard input, which can be read once.
 	piped := invoke(t, "id,x,flag\n01,1,true\n02,2,false\n", "predict", model, "-", "--keep", "id")
 	if got := keptColumns(t, piped.out, 1); piped.code != 0 || len(got) != 2 || got[0][0] != "01" || got[1][0] != "02" {
