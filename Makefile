@@ -9,7 +9,7 @@ SHARED = ./internal/kernel ./linop ./infer/... ./effect ./score ./cmd/...
 # The tests of SHARED that run what the jobs of the relations at three threads do not.
 RACING = Threads|Workers|Goroutines|Run[A-Z]|Pool|Panics|Interrupted|InterruptWhile|Follows?A|FollowEnds|SecondSignal|LongWork|Ticks|Test(Warm)?Levels$$|HyperBounds|LargeNoise|TestMetric|TestLead|TestGram$$|FormsAgree|TestVariances$$|TestRows$$
 
-.PHONY: check format vet lint test modules race study night calibration fuzz hostile build cover bench bench-kernels generate verify
+.PHONY: check format vet lint test modules beam race study night calibration fuzz hostile build cover bench bench-kernels generate verify
 
 check: format vet lint verify build test modules race
 
@@ -41,6 +41,12 @@ test:
 # do not fetch what these need.
 modules:
 	for module in bench examples/sql; do $(GO) vet -C $$module ./... && $(GO) test -C $$module ./... || exit 1; done
+
+# The module of Apache Beam, whose packages take 3 CPU minutes to compile the first time: by night, and where it or package shards
+# changes.
+beam:
+	$(GO) vet -C beam ./... && $(GO) test -C beam ./...
+	staticcheck=$$($(GO) tool $(TOOLS) -n staticcheck) && cd beam && "$$staticcheck" ./...
 
 # Every job of the relations, one of each form of an engine and of each command, at one thread and at three; and what these leave.
 race:
@@ -92,6 +98,7 @@ night:
 	$(MAKE) build PLATFORMS='linux/386 linux/arm linux/arm64 js/wasm'
 	CREDENCE_NIGHT=1 CREDENCE_STUDY=1 $(GO) test -timeout 2h $(call folders,Only|Long|Night)
 	CGO_ENABLED=1 $(GO) test -short -race -timeout 1h $(OWN) $(SHARED)
+	$(MAKE) beam
 	$(MAKE) hostile SOAK=20m
 	$(MAKE) fuzz FUZZTIME=60s
 

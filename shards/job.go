@@ -192,18 +192,28 @@ func (j *Job) name() (err error) {
 	return err
 }
 
-// version tells programs apart.
+// version tells programs apart whose sums may differ: by the release of this module, or by the revision of a program
+// of its own repository.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return info.Main.Version + " " + setting.Value
+	const module = "github.com/credence-ml/credence"
+	for _, m := range info.Deps {
+		if m.Path == module && m.Replace == nil {
+			return m.Version
 		}
 	}
-	return info.Main.Version
+	if strings.HasPrefix(info.Main.Path, module) {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				return setting.Value
+			}
+		}
+		return info.Main.Version
+	}
+	return "(devel)"
 }
 
 // fileOf describes the file at a path.
