@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -13,6 +14,8 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/infer/svi"
+	"github.com/credence-ml/credence/likelihood"
 )
 
 // MostBeside is the number of rows up to which columns outside the formula are read for the criticism.
@@ -25,10 +28,12 @@ func (j *Job) CheckApart(schema *credence.Schema) error {
 	if err != nil {
 		return err
 	}
-	if e := j.engine.entry; e != nil && e.Name != "exact" {
-		return &Misuse{"engine", fmt.Errorf("%s needs all rows in one place: use --engine exact, whose sums over files are those over all rows, or fit on one machine", e.Name)}
+	if e := j.engine.entry; e != nil && e.Name != "exact" && e.Name != "svi" {
+		return &Misuse{"engine", fmt.Errorf("%s needs all rows in one place: use --engine exact, whose sums over files are those over all rows, or 'svi(covariance=full)', which asks for sums in rounds, or fit on one machine", e.Name)}
 	}
-	switch {
+	switch e := j.engine.entry; {
+	case e != nil && e.diagonal(j.engine.call):
+		return &Misuse{"engine", svi.ErrDiagonal}
 	case j.options.Checkpoint != "":
 		return &Misuse{"checkpoint", errors.New("parts are what is kept of a job: leave it out")}
 	case schema.Sparse > 0 || schema.Label:
@@ -39,6 +44,16 @@ func (j *Job) CheckApart(schema *credence.Schema) error {
 		return &Misuse{"formula", errors.New("centres, knots and keys that are chosen by the data need all rows in one place: state what they are, write plain columns, or fit on one machine")}
 	}
 	return nil
+}
+
+// Adds says whether sums over all rows are all that a fit of files that lie apart needs: others ask in rounds.
+func (j *Job) Adds() bool {
+	if e := j.engine.entry; e != nil {
+		return e.Name == "exact"
+	}
+	stated := j.family.Stated()
+	_, gaussian := stated.(likelihood.Gaussian)
+	return stated == nil || gaussian
 }
 
 // Named names the columns that the formula names, whatever the table: those that a database is asked for.
@@ -89,38 +104,51 @@ func (j *Job) PrepareApart(schema *credence.Schema, fr *frame.Frame, data creden
 	return p, p.assemble(nil)
 }
 
-// Apart returns the engine that sums up files apart, or refuses the model.
-func (p *Prepared) Apart() (*exact.Engine, error) {
-	engine, ok := p.engine.(*exact.Engine)
-	if !ok {
-		return nil, fmt.Errorf("%s is fitted by %s (%s), which needs all rows in one place: fit on one machine, or state --engine exact with a gaussian family", p.formula(), p.entry.Name, p.why)
+// Apart returns the engine that fits rows that lie apart, and refuses the model where there is none: exact, which adds
+// them up, or svi, which asks them in rounds. Without rows it reads none of them.
+func (p *Prepared) Apart(rowless bool) (adds *exact.Engine, asks *svi.Engine, err error) {
+	adds, _ = p.engine.(*exact.Engine)
+	asks, _ = p.engine.(*svi.Engine)
+	switch {
+	case adds != nil:
+		err = adds.CheckSums()
+	case asks != nil:
+		err = asks.CheckApart(rowless)
+	default:
+		err = fmt.Errorf("%s is fitted by %s (%s), which needs all rows in one place: fit on one machine, or state --engine exact with a gaussian family, or 'svi(covariance=full)'", p.formula(), p.entry.Name, p.why)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	if d := p.model.Features.Weights(); p.frame.Rows < d {
-		return nil, fmt.Errorf("%d rows have %d weights, and their sums take more memory than they do: fit on one machine", p.frame.Rows, d)
-	}
-	if err := engine.CheckSums(); err != nil {
-		return nil, err
+		return nil, nil, fmt.Errorf("%d rows have %d weights, and their sums take more memory than they do: fit on one machine", p.frame.Rows, d)
 	}
 	for _, d := range p.drawn {
 		if !d.Stated {
-			return nil, fmt.Errorf("%s: how many frequencies it has depends on all rows: state it, as n=400, or fit on one machine", d.Term)
+			return nil, nil, fmt.Errorf("%s: how many frequencies it has depends on all rows: state it, as n=400, or fit on one machine", d.Term)
 		}
 	}
-	return engine, nil
+	return adds, asks, nil
 }
 
-// Criticised returns the rows of the model that a fit reads beside its sums, in their order: the first ones, and those
-// of the criticism.
+// Criticised returns the rows of the model that a fit reads beside its sums, in their order: the first ones, those of
+// the criticism, and those that the engine begins with.
 func (p *Prepared) Criticised() []int {
 	rest, _ := problem.Rest(p.model.Features, p.model.Prior)
-	return criticism.Places(p.frame.Rows, rest)
+	places := criticism.Places(p.frame.Rows, rest)
+	if asks, ok := p.engine.(*svi.Engine); ok {
+		places = append(places, asks.Places(p.frame.Rows)...)
+		slices.Sort(places)
+		places = slices.Compact(places)
+	}
+	return places
 }
 
-// FitSums is Fit by the sums over all rows, of which data has those that are [Prepared.Criticised]. targets are those
-// of all rows, where the fit looks at them, nil else; beside are columns outside the formula, nil where there are none.
-// Without rows there is no criticism.
+// FitSums is Fit by the sums over all rows, of which data has those that are [Prepared.Criticised]; without sums the
+// data are [svi.Apart], or all rows. targets are those of all rows, where the fit looks at them, nil else; beside are
+// columns outside the formula, nil where there are none. Without rows there is no criticism.
 func (p *Prepared) FitSums(ctx context.Context, sums *exact.Sums, targets *criticism.Targets, beside credence.Source) (*credence.Fitted, error) {
-	if sums == nil {
+	if _, adds := p.engine.(*exact.Engine); sums == nil && adds {
 		return nil, errors.New("there are no sums: add them up by exact.Engine.NewSums")
 	}
 	p.sums, p.outside = sums, beside

@@ -237,7 +237,7 @@ func (p *Prepared) fitRows(ctx context.Context) (*credence.Fitted, error) {
 	if p.sums == nil {
 		return p.engine.Fit(ctx, p.data)
 	}
-	engine, err := p.Apart()
+	engine, _, err := p.Apart(false)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 // Package shards fits a model to files that lie apart: on several machines, in a bucket, behind a scheduler. A [Job]
 // knows the options and the files; a [Part] answers for some of the files what the job asks; merging parts gives the
-// next question, or the model, which is that of the fit on one machine, byte for byte.
+// next question, or the model, which is that of the fit on one machine, byte for byte, or of engine svi but for
+// rounding.
 //
 //	job, err := shards.New(ctx, paths, fit.Options{Target: "y"}, dataset.Options{})
 //	for more := true; more; {
@@ -9,10 +10,11 @@
 //	}
 //
 // Jobs and parts are values that files hold: nothing runs between rounds. A job of engine exact has a round that counts
-// (one more for each nesting of center and scale) and one that adds up. Of every file a part has the sums of d×d
-// products, levels, and up to 10,000 rows, evenly spread over all files, which the criticism looks at: rows leave their
-// place by these alone, and [Job.KeepRows] keeps them there. [NewOnline] learns two classes row by
-// row, and [NewSQL] asks a database.
+// (one more for each nesting of center and scale) and one that adds up. Of engine svi a pass over the rows is a round:
+// merge fits with the answers so far, and ends where one is lacking. Of every file a part has the sums of d×d products,
+// levels, and up to 10,000 rows, of engine svi 65,536, evenly spread over all files, which the criticism looks at and
+// steps begin on: rows leave their place by these alone, and [Job.KeepRows] keeps them there. [NewOnline] learns two
+// classes row by row, and [NewSQL] asks a database.
 package shards
 
 import (
@@ -23,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -72,6 +75,10 @@ type state struct {
 	Counts  []counts        `json:"counts,omitempty"` // of every file
 	// of the first rows of every file, nil where there are enough before
 	First []*credence.Schema `json:"first,omitempty"`
+	// Inquiries are what the round asks of files, and Told is what those of the first told; of engine svi alone.
+	Inquiries []inquiry   `json:"inquiries,omitempty"`
+	Told      *beginnings `json:"told,omitempty"`
+	Asked     int         `json:"asked,omitempty"` // rounds of inquiries that are answered
 }
 
 // reading says how files are read, which no part finds out anew.
@@ -265,19 +272,35 @@ func (j *Job) Round() int { return j.state.Round + 1 }
 
 // Left returns how many rounds follow the one that the job asks.
 func (j *Job) Left() (rounds int) {
-	if j.state.Frame != nil || j.state.Online {
+	switch {
+	case j.state.Inquiries != nil:
+		return max(1, usualRounds-j.state.Asked)
+	case j.state.Frame != nil || j.state.Online:
 		return 0
 	}
 	c, err := j.fit.NewCensus(j.schema(), j.schema(), 0)
 	if err != nil {
 		return 1
 	}
-	return c.Left() - j.state.Round + 1
+	rounds = c.Left() - j.state.Round + 1
+	if !j.fit.Adds() {
+		rounds += usualRounds
+	}
+	return rounds
 }
+
+// usualRounds is about how many rounds of engine svi follow its first.
+const usualRounds = 6
 
 // question is a digest of what the job asks.
 func (j *Job) question() (string, error) {
-	return checkpoint.Fingerprint(j.id, j.state.Round, j.state.Census, j.state.Frame)
+	parts := []any{j.id, j.state.Round, j.state.Census, j.state.Frame, j.state.Inquiries}
+	for _, name := range slices.Sorted(maps.Keys(j.vectors)) {
+		if strings.HasPrefix(name, "ask.") {
+			parts = append(parts, name, j.vectors[name])
+		}
+	}
+	return checkpoint.Fingerprint(parts...)
 }
 
 var jobKind = checkpoint.Kind{Name: "job", Format: 1, Anew: "make the job anew by credence job"}

@@ -66,6 +66,9 @@ func (j *Job) Merge(ctx context.Context, parts ...*Part) (fitted *credence.Fitte
 	if j.state.Frame == nil {
 		return nil, true, j.mergeCounts(answers)
 	}
+	if j.state.Inquiries != nil {
+		return j.mergeAsked(ctx, answers)
+	}
 	fitted, err = j.mergeSums(ctx, answers)
 	return fitted, false, err
 }
@@ -243,9 +246,11 @@ func (j *Job) mergeCounts(answers []given) error {
 	next.Round++
 	before, held := j.state, j.vectors
 	if j.state, j.vectors = next, vectors; next.Frame != nil {
-		_, _, err := j.prepared(&carried{rows: next.Frame.Rows})
+		_, _, asks, err := j.prepared(&carried{rows: next.Frame.Rows})
 		if err == nil && j.Asks() {
 			_, err = j.ask()
+		} else if err == nil && asks != nil {
+			j.state.Inquiries = []inquiry{{"0", *asks.First()}}
 		}
 		if err != nil { // before anything is summed up
 			j.state, j.vectors = before, held
@@ -265,7 +270,7 @@ func (j *Job) mergeSums(ctx context.Context, answers []given) (*credence.Fitted,
 			}
 		}
 	}
-	p, engine, err := j.prepared(rows)
+	p, engine, _, err := j.prepared(rows)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/safetensors"
 )
@@ -231,14 +232,12 @@ func (s *state) begins(k int) (begin counts) {
 	return begin
 }
 
-// prepared makes the model, for rows of which none need be there, and its engine.
-func (j *Job) prepared(data credence.Data) (*fit.Prepared, *exact.Engine, error) {
-	p, err := j.fit.PrepareApart(j.schema(), j.state.Frame, data)
-	if err != nil {
-		return nil, nil, err
+// prepared makes the model, for rows of which none need be there, and its engine: one that adds up, or one that asks.
+func (j *Job) prepared(data credence.Data) (p *fit.Prepared, adds *exact.Engine, asks *svi.Engine, err error) {
+	if p, err = j.fit.PrepareApart(j.schema(), j.state.Frame, data); err == nil {
+		adds, asks, err = p.Apart(j.state.NoRows)
 	}
-	engine, err := p.Apart()
-	return p, engine, err
+	return p, adds, asks, err
 }
 
 // sums returns sums without rows for file k and those behind it, in the units of all.
@@ -286,9 +285,12 @@ func (j *Job) sum(ctx context.Context, k int, vectors map[string][]float64) (*an
 	if err != nil {
 		return nil, err
 	}
-	p, engine, err := j.prepared(bound)
+	p, engine, asks, err := j.prepared(bound)
 	if err != nil {
 		return nil, err
+	}
+	if asks != nil {
+		return a, j.respond(ctx, a, p, asks, bound, source, vectors)
 	}
 	sums, err := j.sums(ctx, engine, k)
 	if err == nil {

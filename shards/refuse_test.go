@@ -201,7 +201,9 @@ func TestJobRefuses(t *testing.T) {
 		{fit.Options{Target: "y", Engine: "ftrl"}, "use --engine exact", true},
 		{fit.Options{Target: "y", Engine: "sgd"}, "use --engine exact", true},
 		{fit.Options{Target: "y", Engine: "convex"}, "use --engine exact", true},
-		{fit.Options{Target: "y", Engine: "svi"}, "use --engine exact", true},
+		{fit.Options{Target: "y", Engine: "svi"}, "state 'svi(covariance=full)'", true},
+		{fit.Options{Target: "y", Engine: "svi(batch=64)"}, "use --engine exact", true},
+		{fit.Options{Target: "y", Engine: "laplace"}, "laplace needs all rows in one place", true},
 		{fit.Options{Formula: "y ~ a + (1 | g)"}, "write onehot(g)", true},
 		{fit.Options{Formula: "y ~ s(a)"}, "fit on one machine", true},
 		{fit.Options{Formula: "y ~ radial(a)"}, "chosen by the data", true},
@@ -221,7 +223,8 @@ func TestJobRefuses(t *testing.T) {
 	refused(t, err, "have 512 rows in all", "join the files")
 	// What the rows decide is refused before any file is summed up.
 	for _, c := range []struct{ formula, family, want string }{
-		{"flag ~ a", "", "needs all rows in one place"},
+		{"flag ~ rbf(a, n=1500, lengthscale=1)", "", "take more memory than they do"},
+		{"flag ~ rbf(a, n=20)", "", "have hyper-parameters to learn"},
 		{"y ~ rbf(a)", "", "have hyper-parameters to learn"},
 		{"y ~ rbf(a, lengthscale=2)", "", "state it, as n=400"},
 		{"y ~ hole", "", "missing values in hole"},

@@ -70,6 +70,9 @@ func NewSQL(name, table string, kinds map[string]credence.Kind, options fit.Opti
 	if err := fitJob.CheckApart(schema); err != nil {
 		return nil, err
 	}
+	if !fitJob.Adds() {
+		return nil, &fit.Misuse{Option: "family", Err: errors.New("a database adds up for family gaussian and engine exact alone: use these, or fit on one machine, from rows that it exports")}
+	}
 	if _, err := j.ask(); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,10 @@ func (q *asked) columnsOf(terms []feature.Plain) (list []column, err error) {
 
 // askProducts asks for the sums of the last round.
 func (j *Job) askProducts(q *asked) error {
-	p, engine, err := j.prepared(&carried{rows: j.state.Frame.Rows})
+	p, engine, _, err := j.prepared(&carried{rows: j.state.Frame.Rows})
+	if err == nil && engine == nil {
+		err = errors.New("a database adds up for gaussian targets alone: state --family gaussian --engine exact, or fit on one machine")
+	}
 	if err != nil {
 		return err
 	}

@@ -195,18 +195,18 @@ func TestSQLRefuses(t *testing.T) {
 		kinds          map[string]credence.Kind
 		options        fit.Options
 	}{
-		`"oracle" is none of`:             {"oracle", "t", nil, options},
-		"is no table":                     {"sqlite", "t; DROP TABLE t", nil, options},
-		"are numbers or categories":       {"sqlite", "t", map[string]credence.Kind{"a": credence.Boolean}, options},
-		"lose the variance":               {"sqlite", "t", nil, fit.Options{Formula: "y ~ a", Raw: true}},
-		"make a view that does":           {"sqlite", "t", nil, fit.Options{Formula: "y ~ a", Missing: "drop"}},
-		"a dot stands for nothing":        {"sqlite", "t", nil, fit.Options{Formula: "y ~ ."}},
-		"weight, offset and precision":    {"sqlite", "t", nil, fit.Options{Formula: "y ~ a + weight(k)"}},
-		"center and scale ask":            {"sqlite", "t", nil, fit.Options{Formula: "y ~ center(a)"}},
-		"databases have no sign":          {"sqlite", "t", nil, fit.Options{Formula: "y ~ sign(a)"}},
-		"poisson":                         {"sqlite", "t", nil, fit.Options{Formula: "k ~ a", Family: "poisson"}},
-		"svi needs all rows in one place": {"sqlite", "t", nil, fit.Options{Formula: "y ~ a", Engine: "svi"}},
-		"write onehot(g)":                 {"sqlite", "t", categories, fit.Options{Formula: "y ~ (1 | g)"}},
+		`"oracle" is none of`:          {"oracle", "t", nil, options},
+		"is no table":                  {"sqlite", "t; DROP TABLE t", nil, options},
+		"are numbers or categories":    {"sqlite", "t", map[string]credence.Kind{"a": credence.Boolean}, options},
+		"lose the variance":            {"sqlite", "t", nil, fit.Options{Formula: "y ~ a", Raw: true}},
+		"make a view that does":        {"sqlite", "t", nil, fit.Options{Formula: "y ~ a", Missing: "drop"}},
+		"a dot stands for nothing":     {"sqlite", "t", nil, fit.Options{Formula: "y ~ ."}},
+		"weight, offset and precision": {"sqlite", "t", nil, fit.Options{Formula: "y ~ a + weight(k)"}},
+		"center and scale ask":         {"sqlite", "t", nil, fit.Options{Formula: "y ~ center(a)"}},
+		"databases have no sign":       {"sqlite", "t", nil, fit.Options{Formula: "y ~ sign(a)"}},
+		"poisson":                      {"sqlite", "t", nil, fit.Options{Formula: "k ~ a", Family: "poisson"}},
+		"family gaussian and engine":   {"sqlite", "t", nil, fit.Options{Formula: "y ~ a", Engine: "svi(covariance=full)"}},
+		"write onehot(g)":              {"sqlite", "t", categories, fit.Options{Formula: "y ~ (1 | g)"}},
 	} {
 		job, err := NewSQL(ask.dialect, ask.table, ask.kinds, ask.options)
 		if err == nil { // families are refused as the round ends

@@ -59,6 +59,7 @@ func TestHostileJobs(t *testing.T) {
 		}
 	}
 	for _, start := range [][]string{
+		append([]string{"job", "-f", "key ~ a + g", "--family", "poisson", "--no-rows"}, files...),
 		append([]string{"job", "-f", "y ~ center(a):g + a"}, files...), append([]string{"job", "--target", "y", "--no-rows"}, files...),
 		{"job", "--online", "-f", "y ~ hash(c)", clicks},
 	} {

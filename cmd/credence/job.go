@@ -44,8 +44,10 @@ answers, and writes the model or the next question. The model is that of fit, by
     for i in $(seq 0 63); do credence partial y.job $i -o parts/$i; done
   done
 
-The loop's body is for any scheduler. Files may have any number of rows. Engine exact is the
-one whose sums add up; --no-rows keeps the rows that the criticism looks at where they lie.
+The loop's body is for any scheduler. Files may have any number of rows. Engine exact, for gaussian
+targets, takes two rounds; 'svi(covariance=full)', for every family, one for each of its steps over
+all rows, and its model is that of fit but for rounding. --no-rows keeps the rows that the criticism
+looks at where they lie.
 
 With --online files are learned as by stream, each apart, in one round: two classes, any number
 of features, engine sep (the default) or adpredictor(variance=0.01). The model is the prior times what
@@ -55,6 +57,7 @@ With --sql a database forms the sums of one table, and no row leaves it: partial
 the query, which its own shell runs, and partial JOB RESULT.csv takes what the shell prints. Columns are
 numbers, but for those that --types has as categories; the formula names them all.`,
 		Example: `  credence job data/*.parquet --target price -o price.job
+  credence job data/*.csv --formula 'claims ~ age + region + offset(log(years))' --family poisson -o claims.job
   credence job part1.csv part2.csv --formula 'y ~ a + log(b) + g' --missing drop -o y.job
   credence job --online clicks-*.csv.gz --formula 'click ~ hash(.)' -o ctr.job
   credence job --sql postgres --table sales --formula 'log(price) ~ area + rooms:zip' --types zip=category -o s.job`,

@@ -626,6 +626,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "report", Job: job("report", "y", "gaussian", "normal", exact)},
 		{Name: "look", Job: job("look", "y", "gaussian", "normal", exact)},
 		{Name: "merge", Job: job("merge", "y", "gaussian", "normal", exact)},
+		{Name: "merge, in rounds", Job: job("merge", "count", "poisson", "normal", "svi(covariance=full, diagnostics=0)", "--no-rows")},
 		{Name: "merge, online", Job: job("merge", "b", "", "", "", "--online")},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
 		{Name: "compare by refits", Job: job("compare", "y", "gaussian", "normal", exact, "--cv", "3", "--group", "city")},
@@ -677,7 +678,7 @@ func commandSubjects() []relation.Subject {
 			j.Options.Formula = "y ~ x + z + (1 | city)"
 		case "select":
 			j.Options.Formula += " + u"
-		case "merge":
+		case "merge", "merge, in rounds":
 			s.Not = []string{"rows of a pipe"} // which lies nowhere else
 		case "merge, online":
 			s.Not = allBut("threads", "rows of a csv", "rows of a tsv", "rows of a parquet", "names")

@@ -74,6 +74,41 @@ func (s *Sums) Add(l credence.Likelihood, b *credence.Batch) {
 	}
 }
 
+// Merge adds the sums over other rows, but for those of columns.
+func (s *Sums) Merge(other *Sums) {
+	if other.Weight == 0 {
+		return
+	}
+	if s.Weight == 0 {
+		s.top = math.Inf(-1)
+	}
+	top := math.Max(s.top, other.top)
+	s.exposure, s.top = s.exposure*math.Exp(s.top-top)+other.exposure*math.Exp(other.top-top), top
+	s.Weight, s.Square, s.LogPrecision = s.Weight+other.Weight, s.Square+other.Square, s.LogPrecision+other.LogPrecision
+	s.success, s.trials, s.offset = s.success+other.success, s.trials+other.trials, s.offset+other.offset
+	s.Target.Merge(other.Target)
+	s.Residual.Merge(other.Residual)
+}
+
+// SumNumbers is how many numbers [Sums.Numbers] are.
+const SumNumbers = 8 + 2*MomentNumbers
+
+// Numbers are the sums, but for those of columns, as [Sums.Take] takes them.
+func (s *Sums) Numbers() []float64 {
+	list := []float64{s.Weight, s.Square, s.LogPrecision, s.success, s.trials, s.offset, s.top, s.exposure}
+	return append(append(list, s.Target.Numbers()...), s.Residual.Numbers()...)
+}
+
+// Take sets the sums to numbers.
+func (s *Sums) Take(x []float64) {
+	s.Weight, s.Square, s.LogPrecision, s.success, s.trials, s.offset, s.top, s.exposure = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+	s.Target.Take(x[8:])
+	s.Residual.Take(x[8+MomentNumbers:])
+}
+
+// MeanOffset is the weighted mean of the offsets.
+func (s *Sums) MeanOffset() float64 { return s.offset / cmp.Or(s.Weight, 1) }
+
 // Check refuses weights that add up to nothing, and columns whose squares no number holds; engine stands before errors.
 func (s *Sums) Check(engine string, features credence.Features) error {
 	if !(s.Weight > 0) {
@@ -208,6 +243,15 @@ func (m *Moments) Add(y, w float64) {
 	m.square += w * gap * (y - m.Mean)
 	m.Low, m.High = math.Min(m.Low, y), math.Max(m.High, y)
 }
+
+// MomentNumbers is how many numbers [Moments.Numbers] are.
+const MomentNumbers = 5
+
+// Numbers are the moments as [Moments.Take] takes them.
+func (m *Moments) Numbers() []float64 { return []float64{m.Weight, m.Mean, m.Low, m.High, m.square} }
+
+// Take sets the moments to numbers.
+func (m *Moments) Take(x []float64) { *m = Moments{x[0], x[1], x[2], x[3], x[4]} }
 
 // Merge adds the targets of other moments.
 func (m *Moments) Merge(other Moments) {

@@ -38,6 +38,9 @@ type fit struct {
 func (e *Engine) merge(ctx context.Context, data credence.Data) (credence.Data, error) {
 	_, learned := base.LearnedHypers(e.model.Features)
 	_, gaussian := e.likelihood.(likelihood.Gaussian) // whose rows are added up once where features stay
+	if apart, ok := data.(Apart); ok {
+		return data, e.CheckApart(apart.Lacking())
+	}
 	if e.config.Covariance != Full || e.config.Hyper == param.Heldout || gaussian && len(learned) == 0 {
 		return data, nil
 	}
@@ -121,8 +124,9 @@ func (e *Engine) newFit(data credence.Data) (*fit, error) {
 	case curves(e.model.Features):
 		starts = curveStarts
 	}
+	asker, _ := data.(Apart)
 	return &fit{config: e.config, starts: starts, Problem: &problem.Problem{
-		Engine:    e.config.name(),
+		Engine: e.config.name(), Asker: asker,
 		Workspace: credence.NewWorkspace(e.config.Threads), Data: rows, Features: e.model.Features,
 		Likelihood: e.likelihood, Prior: e.prior, Groups: slices.Clone(e.groups), Dims: e.model.Features.Weights(), Hyper: e.config.Hyper,
 		Together: e.together, Odds: e.odds,
@@ -218,8 +222,21 @@ func (r *fit) tolerance() float64 {
 // levels are the numbers of rows on which a fit is brought near its optimum before it goes on with
 // eight times as many: the last steps are few. The last level, 0, stands for all rows.
 func (r *fit) levels() []int {
-	var list []int
-	for rows := max(problem.StartRows, 30*r.Dims); 2*rows <= r.Data.Total(); rows *= 8 {
+	if r.lacking() {
+		return []int{0}
+	}
+	return climbed(r.Data.Total(), r.Dims, r.Asker != nil)
+}
+
+// lacking says that no row is here.
+func (r *fit) lacking() bool { return r.Asker != nil && r.Asker.Lacking() }
+
+// climbed are the levels of so many rows and weights; where rows lie apart those that are carried.
+func climbed(total, weights int, apart bool) (list []int) {
+	for rows := max(problem.StartRows, 30*weights); 2*rows <= total; rows *= 8 {
+		if apart && (rows > mostSampled || rows*weights > mostSampledCells) {
+			break
+		}
 		list = append(list, rows)
 	}
 	return append(list, 0)

@@ -22,7 +22,7 @@ import (
 func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, error) {
 	whole := r.All() // what it keeps serves every step
 	first := whole
-	if r.Data.Total() >= 2*problem.StartRows {
+	if r.Data.Total() >= 2*problem.StartRows && !r.lacking() {
 		first = r.Rows(problem.StartRows)
 	}
 	s, err := r.Start(ctx, first, whole)

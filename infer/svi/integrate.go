@@ -2,10 +2,12 @@ package svi
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
+	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/internal/newton"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/hyper"
@@ -102,12 +104,12 @@ func (g *integration) beside(ctx context.Context, theta []float64, start *newton
 	case known:
 		g.evaluations++
 		next, err := g.newton.At(ctx, g.rows, theta, start, shift, g.stats, newton.Task{There: true}, false)
-		if err == nil && problem.Finite(next.Bound) {
-			return next, nil
+		if err == nil && problem.Finite(next.Bound) || errors.Is(err, base.ErrAsked) {
+			return next, err
 		}
 	}
-	if next, err := g.from(ctx, theta, start, shift, tolerance); err == nil {
-		return next, nil
+	if next, err := g.from(ctx, theta, start, shift, tolerance); err == nil || errors.Is(err, base.ErrAsked) {
+		return next, err
 	}
 	return g.from(ctx, theta, g.mode.Point, g.mode.Shift, tolerance)
 }

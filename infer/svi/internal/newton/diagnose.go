@@ -9,12 +9,13 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
 const (
-	// pilotRows are those on which it is first tried whether some rows can stand for all.
-	pilotRows = 1024
+	// PilotRows are those on which it is first tried whether some rows can stand for all.
+	PilotRows = 1024
 	// diagnosticNoise is the standard error of a log weight above which more rows are taken.
 	diagnosticNoise = 0.2
 )
@@ -37,19 +38,18 @@ func (n *Newton) LogWeights(ctx context.Context, whole *problem.Rows, at *Point,
 		n.Intercept.Weights(w, w)
 		return -(squares + at.logDet + float64(d)*math.Log(2*math.Pi)) / 2
 	}, func(w []float64) float64 { return n.LogPrior(n.levels.standard(w, at.Prior), at.Prior) })
-	for limit := pilotRows; ; {
+	for limit := PilotRows; ; {
 		rows := whole
 		if whole.Total() >= 2*max(limit, credence.BlockRows) {
 			rows = n.Rows(limit)
 		}
-		if rows.Count() == whole.Total() {
-			clear(draws.LogLikelihood)
-			err := rows.Each(ctx, func(b *problem.Block) {
-				draws.AddRows(n.Workspace, at.Family.Likelihood, b.Phi, b.Batch)
-			})
-			return draws.LogWeights(), err
+		if rows.Count() == whole.Total() || n.Asker != nil && n.Asker.Lacking() {
+			if err := n.densities(ctx, whole, draws, at.Family); err != nil {
+				return nil, err
+			}
+			return draws.LogWeights(), nil
 		}
-		noise, err := n.byDifference(ctx, at, s, draws, rows)
+		noise, err := n.byDifference(ctx, at, s, draws, rows, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -62,23 +62,30 @@ func (n *Newton) LogWeights(ctx context.Context, whole *problem.Rows, at *Point,
 	}
 }
 
-// byDifference estimates log likelihoods from some rows and returns the median standard error.
-func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, draws *diagnose.Draws, rows *problem.Rows) (float64, error) {
-	d, count := n.Dims, draws.Count
-	sums, squares := make([]float64, count), make([]float64, count)
+// densities adds up the log densities of all rows.
+func (n *Newton) densities(ctx context.Context, rows *problem.Rows, draws *diagnose.Draws, f *problem.Family) (err error) {
+	if n.apart(rows) {
+		draws.LogLikelihood, _, err = n.askDraws(make([]float64, n.Dims), nil, draws, f, 0)
+		return err
+	}
+	clear(draws.LogLikelihood)
+	return rows.Each(ctx, func(b *problem.Block) { draws.AddRows(n.Workspace, f.Likelihood, b.Phi, b.Batch) })
+}
+
+// rests adds up, for every draw, what log densities of rows are more than their expansions, and the squares.
+func (n *Newton) rests(ctx context.Context, rows *problem.Rows, mean []float64, factor gauss.Spread, f *problem.Family, draws *diagnose.Draws) (sums, squares []float64, err error) {
+	count := draws.Count
+	sums, squares = make([]float64, count), make([]float64, count)
 	terms := &n.whole.terms
-	mean := make([]float64, d)
-	n.Intercept.Weights(mean, at.Mean)
-	factor, back := n.ofWeights(n.factor)
 	planned := false
-	err := rows.Each(ctx, func(b *problem.Block) {
+	err = rows.Each(ctx, func(b *problem.Block) {
 		if !planned {
 			n.plan(b, factor)
 			planned = true
 		}
-		logs, latent := draws.LogDensities(n.Workspace, at.Family.Likelihood, b.Phi, b.Batch)
-		n.latent(&n.whole, b, mean, factor, at.Family.Count())
-		terms.Expect(n.Workspace, b, at.Family, false)
+		logs, latent := draws.LogDensities(n.Workspace, f.Likelihood, b.Phi, b.Batch)
+		n.latent(&n.whole, b, mean, factor, f.Count())
+		terms.Expect(n.Workspace, b, f, false)
 		for i := range b.Rows() {
 			g, beta, v := terms.DMean[i], -2*terms.DVariance[i], terms.Variance[i]
 			for l := range count {
@@ -89,7 +96,23 @@ func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, dra
 			}
 		}
 	})
-	back()
+	return sums, squares, err
+}
+
+// byDifference estimates log likelihoods from some rows, about so many, and returns the median standard error.
+func (n *Newton) byDifference(ctx context.Context, at *Point, s *Statistics, draws *diagnose.Draws, rows *problem.Rows, limit int) (float64, error) {
+	d, count := n.Dims, draws.Count
+	mean := make([]float64, d)
+	n.Intercept.Weights(mean, at.Mean)
+	factor, back := n.ofWeights(n.factor)
+	defer back()
+	var sums, squares []float64
+	var err error
+	if n.Asker != nil && limit > PilotRows {
+		sums, squares, err = n.askDraws(mean, factor, draws, at.Family, limit)
+	} else {
+		sums, squares, err = n.rests(ctx, rows, mean, factor, at.Family, draws)
+	}
 	if err != nil {
 		return 0, err
 	}

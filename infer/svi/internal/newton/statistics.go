@@ -98,6 +98,9 @@ func (n *Newton) pass(ctx context.Context, rows *problem.Rows, s *Statistics, m 
 		root, _ := factor.(gauss.Root)
 		return n.passSums(ctx, rows, s, m, root, g, p)
 	}
+	if n.apart(rows) {
+		return n.ask(s, m, factor, f)
+	}
 	packed := rows.Packed()
 	if packed == nil || s.Beta != nil {
 		return n.passBlocks(ctx, rows, s, m, factor, f)
@@ -145,6 +148,9 @@ func (n *Newton) FeaturesChanged() { n.sums = nil }
 func (n *Newton) addUp(ctx context.Context, rows *problem.Rows, m []float64) (*sums, error) {
 	d, ws, dense := n.Dims, n.Workspace, 0
 	u := &sums{rows: rows, about: slices.Clone(m), product: make([]float64, d), gram: make([]float64, d*d)}
+	if n.apart(rows) {
+		return u, n.askGram(u)
+	}
 	terms := &n.whole.terms
 	err := rows.Each(ctx, func(b *problem.Block) {
 		dense = b.Phi.Dense.Cols

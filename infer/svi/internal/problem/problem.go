@@ -44,6 +44,7 @@ type Problem struct {
 	Intercept  *Intercept  // set by Start; nil without one
 	Priors     *Priors     // set by Start; nil for maximum likelihood
 	References []Reference // of each group, set by Start
+	Asker      base.Asker  // of rows that lie apart, of which Data has some; nil where it has all
 	all        *Rows
 	// mean squares of the columns at the values that hyper-parameters of features start from; nil where none moves
 	began []float64

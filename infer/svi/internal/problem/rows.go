@@ -49,13 +49,19 @@ type Rows struct {
 	of             *Rows     // the rows whose weights they replace
 }
 
+// RunOf is the number of rows of a run of a sample of about limit: short runs spread better over sorted data than whole
+// blocks.
+func RunOf(limit int) int {
+	if limit < 64*credence.BlockRows {
+		return 64
+	}
+	return credence.BlockRows
+}
+
 // Rows prepares the reading of all rows, or of about limit evenly spread ones if that is less than
 // half of them and limit is not 0.
 func (p *Problem) Rows(limit int) *Rows {
-	run := credence.BlockRows
-	if limit < 64*credence.BlockRows {
-		run = 64 // short runs spread better over sorted data than whole blocks
-	}
+	run := RunOf(limit)
 	if p.Data.Total() < 2*max(limit, credence.BlockRows) {
 		limit = 0
 	}

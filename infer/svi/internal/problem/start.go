@@ -31,20 +31,19 @@ type Start struct {
 // the prior variance at which it alone would explain a variance of one such unit; see [Reference].
 func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	var sample sample
-	if err := some.Each(ctx, sample.add); err != nil {
-		return nil, err
-	}
-	var sums base.Sums
-	columns := make([]columnSums, p.Dims)
-	err := all.Each(ctx, func(b *Block) {
-		sums.Add(p.Likelihood, b.Batch)
-		for i := range b.Rows() {
-			w := b.WeightOf(i) * b.PrecisionOf(i)
-			b.Phi.Each(i, func(j int, v float64) { columns[j].add(v, w) })
+	lacking := p.Asker != nil && p.Asker.Lacking()
+	if !lacking {
+		if err := some.Each(ctx, sample.add); err != nil {
+			return nil, err
 		}
-	})
+	}
+	sums, columns, err := p.sizesOf(ctx, all)
 	if err != nil {
 		return nil, err
+	}
+	largest, offset := sample.largest(), sample.meanOffset()
+	if lacking {
+		sample.residual, largest, offset = sums.Residual, math.Max(1, sums.Target.High), sums.MeanOffset()
 	}
 	for j, c := range columns {
 		sums.Squares, sums.Totals = append(sums.Squares, c.square), append(sums.Totals, c.total)
@@ -62,7 +61,7 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	if _, additive := p.Likelihood.(likelihood.Additive); additive {
 		latent = sample.scale(heavyTailed(p.Likelihood))
 	}
-	s.Family = startParameters(p.Likelihood, latent, sample.largest(), sums.Precision()).about(sample.meanOffset())
+	s.Family = startParameters(p.Likelihood, latent, largest, sums.Precision()).about(offset)
 	s.Prior, p.References = make([]float64, len(p.Groups)), make([]Reference, len(p.Groups), len(p.Groups)+len(p.Odds))
 	for k := range p.Groups {
 		p.References[k], s.Prior[k] = p.reference(k, latent, columns, sums.Square)
@@ -83,6 +82,23 @@ func (p *Problem) Start(ctx context.Context, some, all *Rows) (*Start, error) {
 	return s, nil
 }
 
+// sizesOf adds up all rows for their sizes and those of columns.
+func (p *Problem) sizesOf(ctx context.Context, all *Rows) (sums base.Sums, columns []columnSums, err error) {
+	columns = make([]columnSums, p.Dims)
+	if p.Asker != nil {
+		err = p.askSizes(&sums, columns)
+		return sums, columns, err
+	}
+	err = all.Each(ctx, func(b *Block) {
+		sums.Add(p.Likelihood, b.Batch)
+		for i := range b.Rows() {
+			w := b.WeightOf(i) * b.PrecisionOf(i)
+			b.Phi.Each(i, func(j int, v float64) { columns[j].add(v, w) })
+		}
+	})
+	return sums, columns, err
+}
+
 // locate says where f lies where the likelihood's link does not, or single targets may lie anywhere.
 func (p *Problem) locate(sums *base.Sums, s *sample) {
 	scale, centred := likelihood.LatentScale(p.Likelihood), len(p.Groups) > 0 && p.Groups[0].Intercept
@@ -92,6 +108,12 @@ func (p *Problem) locate(sums *base.Sums, s *sample) {
 		location, deviation := s.median(math.Sqrt(sums.Residual.Square(centred)), centred)
 		sums.Latent = &base.Latent{Location: location, Square: deviation * deviation}
 	}
+}
+
+// NeedsRows says whether a fit starts from order statistics of the targets, or from a search over them.
+func NeedsRows(l Likelihood) bool {
+	_, located := new(base.Sums).Location(l)
+	return !located || heavyTailed(l)
 }
 
 // startParameters chooses starts and bounds for parameters whose own depend on the unit of y.
