@@ -3,7 +3,6 @@ package credence
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/credence-ml/credence/linop"
 )
@@ -17,31 +16,6 @@ const BlockRows = 512
 // segments are then added as a binary tree over their positions, and those of files as one over the files, so that
 // files that are summed up apart have the bits of the whole table when they are merged.
 const SegmentRows = 1 << 17
-
-// Filed is implemented by sources and data that know their files: Files returns the first row of each, in their order.
-// A file without rows has that of the next one.
-type Filed interface{ Files() []int }
-
-// Files returns where the files of rows begin, and their number of rows behind these: [0, n] where rows do not tell of
-// files, or are no more than a block, whose sums are the same in any files.
-func Files(rows interface{ Rows() int }) []int {
-	var begins []int
-	if f, ok := rows.(Filed); ok && rows.Rows() > BlockRows {
-		begins = f.Files()
-	}
-	if len(begins) == 0 {
-		begins = []int{0}
-	}
-	return append(slices.Clip(begins), rows.Rows())
-}
-
-// FileBlocks yields the first row and the number of rows of the blocks of a file that has rows [begin, end).
-func FileBlocks(begin, end int) iter.Seq2[int, int] {
-	return func(yield func(first, count int) bool) {
-		for first := begin; first < end && yield(first, min(BlockRows, end-first)); first += BlockRows {
-		}
-	}
-}
 
 // Batch is n consecutive rows as a model sees them.
 //
@@ -185,7 +159,10 @@ type Data interface {
 
 // Blocks yields the first row and the number of rows of every block of n rows, in their order.
 func Blocks(n int) iter.Seq2[int, int] {
-	return FileBlocks(0, n)
+	return func(yield func(first, count int) bool) {
+		for first := 0; first < n && yield(first, min(BlockRows, n-first)); first += BlockRows {
+		}
+	}
 }
 
 // Batches reads all rows of data block by block. A batch is valid until the next; the first error, that of ctx

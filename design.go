@@ -346,13 +346,3 @@ func (d *Design) AddGram(ws *Workspace, gram, weights []float64) {
 	}
 	d.Sparse.AddGram(ws.pool, &square, weights)
 }
-
-// LiftGram moves the products of sparse with dense columns, which AddGram left below the
-// diagonal of the size×size matrix gram, to the upper triangle.
-func LiftGram(gram []float64, size, dense int) {
-	for j := dense; j < size; j++ {
-		for i := range dense {
-			gram[i*size+j] = gram[j*size+i]
-		}
-	}
-}

@@ -163,7 +163,7 @@ func TestDesignProducts(t *testing.T) {
 				for _, weights := range [][]float64{nil, u} {
 					gram := make([]float64, d*d)
 					phi.AddGram(ws, gram, weights)
-					LiftGram(gram, d, s.dense)
+					linop.LiftGram(gram, d, s.dense)
 					for j := range d {
 						want := make([]float64, d)
 						for i := range s.n {

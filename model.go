@@ -1,14 +1,6 @@
 package credence
 
-import (
-	"fmt"
-	"iter"
-	"reflect"
-	"slices"
-	"strings"
-
-	"github.com/credence-ml/credence/linop"
-)
+import "github.com/credence-ml/credence/linop"
 
 // Model is what an engine fits: y ~ Likelihood(Φ(x) w + offset), w ~ Prior.
 type Model struct {
@@ -43,22 +35,6 @@ type Block struct {
 	Kept bool
 	// Unit says that the squares of its columns add up to 1 in every row, as those of random Fourier features do.
 	Unit bool `json:",omitempty"`
-}
-
-// LevelRun is a run of weights by the levels of a key: weight First + level·Columns + c is that of column c of a level.
-// A row has entries of one level of it at most, and the same level in all runs of one Key.
-type LevelRun struct {
-	Key     string `json:"key"`
-	First   int    `json:"first"`
-	Levels  int    `json:"levels"`
-	Columns int    `json:"columns"`
-}
-
-// Keyed is implemented by features of which some columns go by the levels of keys.
-type Keyed interface {
-	LevelRuns() []LevelRun
-	// DenseWeights returns how many of the weights, the first ones, belong to dense columns of a design.
-	DenseWeights() int
 }
 
 // Features map the inputs of a row to the d numbers φ(x) whose weights are
@@ -123,63 +99,6 @@ type Tunable interface {
 	Pullback(ws *Workspace, grad []float64, rows *Batch, phi *Design, dPhi []float64)
 }
 
-// Proportioned is the ability of features some of whose hyper-parameters change prior deviations of weights and no
-// columns, as those of Hilbert-space processes do. Engines that do not know it have columns multiplied by the
-// deviations, which is the same model.
-type Proportioned interface {
-	Tunable
-	// Apart returns the features with columns that no hyper-parameter changes, where all that are to be learned are of
-	// this kind, and false elsewhere. They are Proportioned themselves.
-	Apart() (Features, bool)
-	// Deviations stores, for features that are apart, by what the prior deviation of every weight is multiplied, 1 for
-	// most, and in slopes, a row of d for each of Hyper, the derivatives of its logarithm in the logarithms of these.
-	Deviations(deviation, slopes []float64)
-}
-
-// Redrawable is the ability of random features to be drawn afresh, which a fit
-// with several starts uses, and to be had with fewer draws, by which it searches.
-type Redrawable interface {
-	// Random reports whether there is anything to draw.
-	Random() bool
-	// Redraw returns the features of a start: their own for start 0, and for a further one with
-	// frequencies drawn from the random numbers that seed and start name.
-	Redraw(seed uint64, start int) Features
-	// Thin returns the features with the first of their drawn frequencies, one in parts of
-	// each block and at least one: the same blocks with fewer weights, which mean
-	// the same under the same prior variance, and the same hyper-parameters.
-	Thin(parts int) Features
-}
-
-// Rescaled is the ability of features to express weights in the units of the data's own columns,
-// before any centring and scaling.
-type Rescaled interface {
-	// OwnUnits returns the weights there, with the levels of categories told against bases:
-	// "city=Basel" is a level, "city=mean" the mean of the levels of city, each counted once, and
-	// "mean" that of every category. The levels of the other categories stand for themselves.
-	OwnUnits(bases ...string) (*OwnUnits, error)
-}
-
-// OwnUnits are the weights of features in the units of the data's own columns: Σ weight × column = f.
-// An own weight is a sum of fitted weights: undoing the centring of a product adds to the weights of
-// its factors and to the constant.
-type OwnUnits struct {
-	// Columns belong to the fitted weights, in their order. Those which undoing the centring needs
-	// beside them come last, for example the constant of a model without an intercept.
-	Columns []OwnColumn
-	// Map has a row for every column: by what the fitted weights are multiplied to make its weight.
-	Map linop.CSR
-}
-
-// OwnColumn is a column of the data, or a product of columns.
-type OwnColumn struct {
-	Block, Name string
-	Intercept   bool
-	Base        bool // the level that others are told against: its weight is 0
-	// Varies says that the column is none of the data's: it is drawn or has learned parameters, and
-	// differs between the members of a fit.
-	Varies bool
-}
-
 // Likelihood is p(y|f). It is a value: the struct is the distribution.
 type Likelihood interface {
 	// LogDensity returns log p(y|f), constants included.
@@ -230,59 +149,4 @@ type Selector interface {
 	Selects() bool
 	// InclusionProbability returns P(w_j ≠ 0), which is 1 for an intercept.
 	InclusionProbability(j int) float64
-}
-
-// Candidates returns all candidates of [EachCandidate].
-func Candidates(features Features, together bool) []Block {
-	return slices.AppendSeq(make([]Block, 0, features.Weights()), EachCandidate(features, together))
-}
-
-// EachCandidate goes through the runs of weights that a prior which selects has in the model or out of it, in their
-// order: every weight of no intercept and of no kept block stands for itself, without a name, and those of a
-// group of [Grouped] are one candidate where together is true.
-func EachCandidate(features Features, together bool) iter.Seq[Block] {
-	groups := map[int]Block{}
-	if grouped, ok := features.(Grouped); ok && together {
-		for _, g := range grouped.Groups() {
-			groups[g.First] = g
-		}
-	}
-	return func(yield func(Block) bool) {
-		for _, b := range features.Blocks() {
-			for j := b.First; j < b.First+b.Count && !b.Intercept && !b.Kept; {
-				c, grouped := groups[j]
-				if !grouped {
-					c = Block{First: j, Count: 1}
-				}
-				if !yield(c) {
-					return
-				}
-				j += c.Count
-			}
-		}
-	}
-}
-
-// Require narrows part, which is the model's Likelihood, Prior or Features, to
-// the interface T that an engine needs. engine and role name the two in the
-// refusal, which says what is missing.
-func Require[T any](engine, role string, part any) (T, error) {
-	if narrowed, ok := part.(T); ok {
-		return narrowed, nil
-	}
-	var none T
-	if part == nil {
-		return none, fmt.Errorf("%s: the model has no %s", engine, role)
-	}
-	want := reflect.TypeFor[T]()
-	have := reflect.TypeOf(part)
-	var missing []string
-	for i := range want.NumMethod() {
-		name := want.Method(i).Name
-		if _, ok := have.MethodByName(name); !ok {
-			missing = append(missing, name)
-		}
-	}
-	return none, fmt.Errorf("%s: %s %s has no %s: choose another engine or %s",
-		engine, role, have, strings.Join(missing, ", "), role)
 }

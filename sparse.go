@@ -1,7 +1,6 @@
 package credence
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,12 +93,6 @@ type UnseenPrior interface {
 	UnseenVariance(block Block) float64
 }
 
-// UnseenLevels is implemented by priors of weights that vary together by level.
-type UnseenLevels interface {
-	// UnseenForm is the variance, after the fit, of zᵀw for the k weights w of a further level of the block.
-	UnseenForm(block Block, z []float64) float64
-}
-
 // AddUnseen adds what columns that training did not have contribute to the variance of f of the rows under a member:
 // their weights are independent draws of the prior, at what was learned of it, with mean 0.
 func (f *Fitted) AddUnseen(member int, variance []float64, rows *Batch) {
@@ -140,20 +133,6 @@ func (p groupPrior) UnseenVariance(block Block) float64 {
 		}
 	}
 	return p.UnseenPrior.UnseenVariance(block)
-}
-
-// AddUnseenSquares adds, to every row, square of it times the variance of a further weight of a block. Sums beyond all
-// numbers are the largest number, so that quantiles stay numbers.
-func AddUnseenSquares(variance []float64, square func(row int) float64, prior UnseenPrior, block Block) {
-	v := -1.0
-	for i := range variance {
-		if x := square(i); x > 0 {
-			if v < 0 {
-				v = prior.UnseenVariance(block)
-			}
-			variance[i] = math.Min(variance[i]+v*x, math.MaxFloat64)
-		}
-	}
 }
 
 // UnseenOf returns the sum of squares of row i's entries in sparse columns that training did not have.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/infer/convex"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
@@ -350,7 +351,7 @@ func TestForms(t *testing.T) {
 type further struct{ conform.Columns }
 
 func (further) AddUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior) {
-	credence.AddUnseenSquares(variance, rows.UnseenOf, prior, credence.Block{})
+	ability.AddUnseenSquares(variance, rows.UnseenOf, prior, credence.Block{})
 }
 
 // The covariance of many weights is not formed, whatever posterior they have.

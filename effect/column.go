@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/score"
@@ -86,7 +87,7 @@ func columnsOf(scorer *score.Scorer, table *altered, keys *keyRows) (list []*col
 		}
 	}
 	groups := ":" // of terms such as (1 | g)
-	if set, ok := scorer.Fitted().Members[0].Model.Features.(credence.Covaried); ok {
+	if set, ok := scorer.Fitted().Members[0].Model.Features.(ability.Covaried); ok {
 		for _, of := range set.Covariances() {
 			groups += of.Key + ":"
 		}

@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
 var (
-	_ credence.Tunable    = (*Set)(nil)
-	_ credence.Redrawable = (*Set)(nil)
-	_ credence.Named      = (*Set)(nil)
-	_ credence.Rescaled   = (*Set)(nil)
+	_ credence.Tunable   = (*Set)(nil)
+	_ ability.Redrawable = (*Set)(nil)
+	_ credence.Named     = (*Set)(nil)
+	_ ability.Rescaled   = (*Set)(nil)
 )
 
 // Hyper implements [credence.Tunable].
@@ -49,7 +50,7 @@ func (s *Set) WithHyper(values []float64) credence.Features {
 	})
 }
 
-// Redraw implements [credence.Redrawable]: terms draw in the order of their
+// Redraw implements [ability.Redrawable]: terms draw in the order of their
 // weights. A set without random parts is returned as it is.
 func (s *Set) Redraw(seed uint64, start int) credence.Features {
 	if start == 0 {
@@ -64,7 +65,7 @@ func (s *Set) Redraw(seed uint64, start int) credence.Features {
 	})
 }
 
-// Thin implements [credence.Redrawable]. Frequencies that the user gave stay.
+// Thin implements [ability.Redrawable]. Frequencies that the user gave stay.
 func (s *Set) Thin(parts int) credence.Features {
 	if parts < 1 {
 		panic(fmt.Sprintf("feature: one in %d frequencies", parts))

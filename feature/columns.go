@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -81,12 +82,12 @@ var _ credence.Grouped = (*Set)(nil)
 // met tells the combinations of levels that training has from all of them, whose numbers are others.
 const met = " that are met"
 
-// LevelRuns implements [credence.Keyed]: of the levels of a category, of the products of levels, and of the keys of one
+// LevelRuns implements [ability.Keyed]: of the levels of a category, of the products of levels, and of the keys of one
 // of either, a row has one at most.
-func (s *Set) LevelRuns() (runs []credence.LevelRun) {
+func (s *Set) LevelRuns() (runs []ability.LevelRun) {
 	for k := range s.terms {
 		b := &s.terms[k]
-		run := credence.LevelRun{First: s.first(b) + b.dense, Levels: b.sparse, Columns: 1}
+		run := ability.LevelRun{First: s.first(b) + b.dense, Levels: b.sparse, Columns: 1}
 		switch m := b.mapped.(type) {
 		case *interactionMap:
 			run.Key = m.key()
@@ -102,7 +103,7 @@ func (s *Set) LevelRuns() (runs []credence.LevelRun) {
 			runs = append(runs, run)
 		case *linearMap:
 			for _, c := range m.categories {
-				runs = append(runs, credence.LevelRun{Key: c.input.Name, First: s.first(b) + len(m.numbers) + c.first, Levels: len(c.input.Levels), Columns: 1})
+				runs = append(runs, ability.LevelRun{Key: c.input.Name, First: s.first(b) + len(m.numbers) + c.first, Levels: len(c.input.Levels), Columns: 1})
 			}
 		case *hashMap:
 			if run.Key = b.term.Label(); !m.term.Segment && len(m.crosses) == 1 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // TestGroups: what is selected together is a group, a category, and a product with one; kept columns are not
@@ -26,11 +27,11 @@ func TestGroups(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("no group %+v", want)
 	}
-	candidates, weights := credence.Candidates(s, true), 0
+	candidates, weights := ability.Candidates(s, true), 0
 	for _, c := range candidates {
 		weights += c.Count
 	}
-	if len(candidates) != 6 || weights != 15 || len(credence.Candidates(s, false)) != 15 { // a, a:b and four groups
+	if len(candidates) != 6 || weights != 15 || len(ability.Candidates(s, false)) != 15 { // a, a:b and four groups
 		t.Errorf("candidates %+v", candidates)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // group is a run of columns that are one product of inputs: powers of numbers, times a combination
@@ -181,4 +181,4 @@ func scaleOf(in *Input) float64 {
 	return in.Scale
 }
 
-var _ credence.Rescaled = (*Set)(nil)
+var _ ability.Rescaled = (*Set)(nil)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -26,7 +27,7 @@ type Multilevel struct {
 	Part int `json:"part,omitempty"`
 	// Met are the combinations of several categories that training has, increasing.
 	Met []int32 `json:"met,omitempty"`
-	// SD, Held and Correlations are those of [credence.Covariance].
+	// SD, Held and Correlations are those of [ability.Covariance].
 	SD           []float64 `json:"sd,omitempty"`
 	Held         bool      `json:"held,omitempty"`
 	Correlations []float64 `json:"correlations,omitempty"`
@@ -202,9 +203,9 @@ func (m *multilevelMap) unseen(rows *credence.Batch, i int) (sum float64) {
 
 // addUnseen adds the variance of the effects of groups that training did not have, by the law of all groups.
 func (m *multilevelMap) addUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior, block credence.Block) {
-	law, ok := prior.(credence.UnseenLevels)
+	law, ok := prior.(ability.UnseenLevels)
 	if m.count == 1 || !ok {
-		credence.AddUnseenSquares(variance, func(i int) float64 { return m.unseen(rows, i) }, prior, block)
+		ability.AddUnseenSquares(variance, func(i int) float64 { return m.unseen(rows, i) }, prior, block)
 		return
 	}
 	z := make([]float64, m.count)
@@ -296,15 +297,15 @@ func (s *Set) expandLevels(rows [][]part) {
 	}
 }
 
-// Covariances implements [credence.Covaried].
-func (s *Set) Covariances() (list []credence.Covariance) {
+// Covariances implements [ability.Covaried].
+func (s *Set) Covariances() (list []ability.Covariance) {
 	for k := range s.terms {
 		m, ok := s.terms[k].mapped.(*multilevelMap)
 		if !ok {
 			continue
 		}
 		t := m.term
-		c := credence.Covariance{Block: k, Key: m.keyName(), Levels: m.levels(), SD: t.SD, Held: t.Held, Correlations: t.Correlations, Own: m.own()}
+		c := ability.Covariance{Block: k, Key: m.keyName(), Levels: m.levels(), SD: t.SD, Held: t.Held, Correlations: t.Correlations, Own: m.own()}
 		for j := range m.count {
 			c.Columns = append(c.Columns, cmp.Or(m.columnName(j), constant))
 		}
@@ -313,4 +314,4 @@ func (s *Set) Covariances() (list []credence.Covariance) {
 	return list
 }
 
-var _ credence.Covaried = (*Set)(nil)
+var _ ability.Covaried = (*Set)(nil)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // part is what a fitted weight adds to a weight in the units of the data's own columns.
@@ -24,9 +24,9 @@ type ownMap struct {
 	entries int
 }
 
-// OwnUnits implements [credence.Rescaled]. Weights of random features, bumps, keys without numbers and the sparse
+// OwnUnits implements [ability.Rescaled]. Weights of random features, bumps, keys without numbers and the sparse
 // segment are as they were fitted.
-func (s *Set) OwnUnits(bases ...string) (*credence.OwnUnits, error) {
+func (s *Set) OwnUnits(bases ...string) (*ability.OwnUnits, error) {
 	m := &ownMap{products: s.products(), rows: make([][]part, s.Weights()), bases: map[int]bool{}}
 	for _, g := range slices.Clone(m.all) {
 		m.expand(g)
@@ -36,19 +36,19 @@ func (s *Set) OwnUnits(bases ...string) (*credence.OwnUnits, error) {
 	if err := m.compare(bases); err != nil {
 		return nil, err
 	}
-	own := &credence.OwnUnits{Columns: make([]credence.OwnColumn, 0, len(m.rows))}
+	own := &ability.OwnUnits{Columns: make([]ability.OwnColumn, 0, len(m.rows))}
 	for k := range s.terms {
 		block := s.block(&s.terms[k])
 		_, random := s.terms[k].mapped.(RandomMap)
 		for j := block.First; j < block.First+block.Count; j++ {
-			own.Columns = append(own.Columns, credence.OwnColumn{
+			own.Columns = append(own.Columns, ability.OwnColumn{
 				Block: block.Name, Name: s.terms[k].mapped.WeightName(j - block.First), Intercept: block.Intercept,
 				Base: m.bases[j], Varies: random || s.terms[k].hypers > 0,
 			})
 		}
 	}
 	for k, name := range m.names {
-		own.Columns = append(own.Columns, credence.OwnColumn{
+		own.Columns = append(own.Columns, ability.OwnColumn{
 			Block: m.blocks[k], Name: name, Intercept: name == constant, Base: m.bases[s.Weights()+k],
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -91,7 +92,7 @@ func (m *proportionedMap) Pullback(ws *credence.Workspace, grad []float64, _ *cr
 	ws.Release(mark)
 }
 
-// Apart implements [credence.Proportioned].
+// Apart implements [ability.Proportioned].
 func (s *Set) Apart() (credence.Features, bool) {
 	learned := func(h credence.Hyper) bool { return !h.Held }
 	any := false
@@ -130,7 +131,7 @@ func changed(term Term, change func(l *Lengthscale, apart *bool)) Term {
 	return term
 }
 
-// Deviations implements [credence.Proportioned].
+// Deviations implements [ability.Proportioned].
 func (s *Set) Deviations(deviation, slopes []float64) {
 	d := s.Weights()
 	for j := range d {
@@ -156,4 +157,4 @@ func (s *Set) Deviations(deviation, slopes []float64) {
 	}
 }
 
-var _ credence.Proportioned = (*Set)(nil)
+var _ ability.Proportioned = (*Set)(nil)

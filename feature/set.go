@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // DenseLevels is the largest number of category columns that a set stores dense. Dense
@@ -14,8 +15,8 @@ import (
 const DenseLevels = 256
 
 // Set is a list of terms. It implements [credence.Features] and the abilities
-// [credence.Tunable], [credence.Redrawable], [credence.Named] and
-// [credence.Rescaled].
+// [credence.Tunable], [ability.Redrawable], [credence.Named] and
+// [ability.Rescaled].
 type Set struct {
 	inputs  Inputs
 	terms   []bound // in the order of their weights
@@ -139,17 +140,17 @@ func (s *Set) AddUnseen(variance []float64, rows *credence.Batch, prior credence
 		switch m := b.mapped.(type) {
 		case *linearMap:
 			if m.segment.columns > 0 {
-				credence.AddUnseenSquares(variance, rows.UnseenOf, prior, block)
+				ability.AddUnseenSquares(variance, rows.UnseenOf, prior, block)
 			}
 			for _, c := range m.categories {
 				levels := block
 				levels.First, levels.Count = block.First+len(m.numbers)+c.first, len(c.input.Levels)
-				credence.AddUnseenSquares(variance, func(i int) float64 { return c.unseen(rows.X.Row(i)) }, prior, levels)
+				ability.AddUnseenSquares(variance, func(i int) float64 { return c.unseen(rows.X.Row(i)) }, prior, levels)
 			}
 		case *multilevelMap:
 			m.addUnseen(variance, rows, prior, block)
 		case unseenMap:
-			credence.AddUnseenSquares(variance, func(i int) float64 { return m.unseen(rows, i) }, prior, block)
+			ability.AddUnseenSquares(variance, func(i int) float64 { return m.unseen(rows, i) }, prior, block)
 		}
 	}
 }
@@ -282,5 +283,5 @@ func (s *Set) check(rows *credence.Batch) {
 
 var (
 	_ credence.Features = (*Set)(nil)
-	_ credence.Keyed    = (*Set)(nil)
+	_ ability.Keyed     = (*Set)(nil)
 )

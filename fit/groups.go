@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -15,7 +16,7 @@ const fewGroups = 5
 
 // grouped is what a pass over the rows finds of a term of groups.
 type grouped struct {
-	credence.Covariance
+	ability.Covariance
 	block  credence.Block
 	law    []float64 // prior variances of its weights, 0 for all others: of a single column
 	z      []float64 // of a row, of several columns
@@ -34,7 +35,7 @@ func (p *Prepared) tellGroups(ctx context.Context, fitted *credence.Fitted) erro
 	var terms []*grouped
 	fixed, variance := make([]float64, d), make([]float64, d)
 	member.Posterior.Marginals(fixed, variance)
-	for _, c := range credence.Covariances(features) {
+	for _, c := range ability.Covariances(features) {
 		b := features.Blocks()[c.Block]
 		g := &grouped{Covariance: c, block: b, law: make([]float64, d), rows: make([]int, b.Count), value: make([]float64, b.Count)}
 		for j := b.First; j < b.First+b.Count && ok; j++ {
@@ -81,7 +82,7 @@ func (p *Prepared) tellGroups(ctx context.Context, fitted *credence.Fitted) erro
 				}
 			})
 			for _, g := range terms {
-				if form, ok := law.(credence.UnseenLevels); ok && g.z != nil {
+				if form, ok := law.(ability.UnseenLevels); ok && g.z != nil {
 					g.sum += w * form.UnseenForm(g.block, g.z)
 				} else {
 					g.sum += w * design.RowSquareDot(i, g.law)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
@@ -37,10 +38,10 @@ func (p *Prepared) Targets(ctx context.Context, rows credence.Source) (*criticis
 	all := new(criticism.Targets)
 	var batch credence.Batch
 	var seen []float64
-	files := credence.Files(data)
+	files := ability.Files(data)
 	for k, begin := range files[:len(files)-1] {
 		var values criticism.Targets
-		for first, count := range credence.FileBlocks(begin, files[k+1]) {
+		for first, count := range ability.FileBlocks(begin, files[k+1]) {
 			if err := cmp.Or(ctx.Err(), data.Read(&batch, first, count)); err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
 )
@@ -97,7 +98,7 @@ func withOdds(p credence.Prior, features credence.Features, list []Odds) (creden
 			places[name], names = b, append(names, name)
 		}
 	}
-	for _, c := range credence.Candidates(features, true) {
+	for _, c := range ability.Candidates(features, true) {
 		if c.Name != "" {
 			know(c.Name, c)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/infer/online"
 	"github.com/credence-ml/credence/infer/problem"
@@ -154,11 +155,11 @@ func sgdEngine() Engine {
 }
 
 // without returns an engine without a prior, which tries several settings where there are.
-func without[C any, T credence.Continuer](a *spec.Arguments, most float64, make func(C) T, settings []C, restore func([]byte, *safetensors.Reader) (T, error)) (Online, error) {
+func without[C any, T ability.Continuer](a *spec.Arguments, most float64, make func(C) T, settings []C, restore func([]byte, *safetensors.Reader) (T, error)) (Online, error) {
 	return Online{
 		Passes: a.Means("passes over the data", "").Int("passes", 1, spec.Between(1, most)),
 		New: func() (credence.Online, error) {
-			var learners []credence.Continuer
+			var learners []ability.Continuer
 			for _, config := range settings {
 				learners = append(learners, make(config))
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/formula"
 	"github.com/credence-ml/credence/frame"
@@ -103,7 +104,7 @@ func (p *Prepared) assemble(all credence.Data) error {
 	if err != nil {
 		return err
 	}
-	if c := credence.Covariances(features); len(c) > 0 && (entry.Groups == nil || !entry.Groups(call)) {
+	if c := ability.Covariances(features); len(c) > 0 && (entry.Groups == nil || !entry.Groups(call)) {
 		return fmt.Errorf("the model has %d weights, %d of them of the %d levels of %s, too many for the engines that fit effects of groups: write onehot(…) in its place, or state --engine 'svi(covariance=full)' if memory and time allow",
 			features.Weights(), c[0].Levels*len(c[0].Columns), c[0].Levels, features.Blocks()[c[0].Block].Name)
 	}

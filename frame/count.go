@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/segments"
 )
 
@@ -76,9 +77,9 @@ func (c *Census) AddAll(ctx context.Context, source credence.Source) error {
 		c.words = worder.Words(c.frame.Target.Expr.Column)
 	}
 	var chunk credence.Chunk
-	files := credence.Files(source)
+	files := ability.Files(source)
 	for k, begin := range files[:len(files)-1] {
-		for first, count := range credence.FileBlocks(begin, files[k+1]) {
+		for first, count := range ability.FileBlocks(begin, files[k+1]) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // Placer is implemented by sources that can tell people where a row stands, for
@@ -64,7 +65,7 @@ func (t *keptRows) rows() int { return t.source.Rows() - len(t.dropped) }
 
 // Files returns the rows of the model with which the files of its table begin.
 func (b *Bound) Files() []int {
-	files := credence.Files(b.rows.source)
+	files := ability.Files(b.rows.source)
 	begins := make([]int, len(files)-1)
 	for k, begin := range files[:len(begins)] {
 		before, _ := slices.BinarySearch(b.rows.dropped, begin)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/metric"
@@ -57,7 +58,7 @@ func (l *Learner) Leave(rows bool) error {
 	if err := l.wait(); err != nil {
 		return err
 	}
-	online, ok := l.online.(credence.Uniter)
+	online, ok := l.online.(ability.Uniter)
 	if !ok {
 		return l.CheckApart()
 	}
@@ -100,7 +101,7 @@ func (l *Learner) Unite(other *Learner) error {
 	if other == nil {
 		return errors.New("learn: there is no other learner to unite with")
 	}
-	online, ok := l.online.(credence.Uniter)
+	online, ok := l.online.(ability.Uniter)
 	if !ok {
 		return l.CheckApart()
 	}
@@ -122,7 +123,7 @@ func (l *Learner) Unite(other *Learner) error {
 // United ends learning files apart: what is learned of the prior is learned from all of them. [From] goes on from the
 // checkpoint.
 func (l *Learner) United() error {
-	online, ok := l.online.(credence.Uniter)
+	online, ok := l.online.(ability.Uniter)
 	if !ok {
 		return l.CheckApart()
 	}

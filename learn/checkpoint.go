@@ -9,6 +9,7 @@ import (
 	"io/fs"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/formula"
@@ -256,7 +257,7 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 		return nil, fmt.Errorf("%s: %w; fetch it again, or begin anew without it", path, err)
 	}
 	l.measured = &metric.Progressive{}
-	online, ok := l.online.(credence.Continuer)
+	online, ok := l.online.(ability.Continuer)
 	if !ok {
 		return nil, &fit.Misuse{Err: fmt.Errorf("engine %s cannot start from what it knows: learn all rows at once", l.engine.Engine)}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/task"
@@ -99,7 +100,7 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 			if err := l.wait(); err != nil {
 				return taken, err
 			}
-			l.prune(l.online.(credence.Pruner))
+			l.prune(l.online.(ability.Pruner))
 		}
 	}
 }
@@ -118,7 +119,7 @@ func (l *Learner) stretch(rows *table.Rows, faults []table.Fault, first int) int
 	if len(faults) > 0 {
 		count = min(count, faults[0].Row-first)
 	}
-	if p, ok := l.online.(credence.Pruner); ok && p.PruneEvery() > 0 {
+	if p, ok := l.online.(ability.Pruner); ok && p.PruneEvery() > 0 {
 		count = int(min(int64(count), p.PruneEvery()-l.then.PassRows%p.PruneEvery()))
 	}
 	return count
@@ -126,7 +127,7 @@ func (l *Learner) stretch(rows *table.Rows, faults []table.Fault, first int) int
 
 // prunes says whether the engine prunes behind the rows bound so far.
 func (l *Learner) prunes() bool {
-	p, ok := l.online.(credence.Pruner)
+	p, ok := l.online.(ability.Pruner)
 	return ok && p.PruneEvery() > 0 && l.then.PassRows%p.PruneEvery() == 0
 }
 
@@ -300,7 +301,7 @@ func (l *Learner) skip(err error) error {
 }
 
 // prune drops what the engine gives up.
-func (l *Learner) prune(p credence.Pruner) {
+func (l *Learner) prune(p ability.Pruner) {
 	kept := p.Prune()
 	if kept == nil {
 		return

@@ -269,3 +269,13 @@ func (a *CSR) ScaleRows(factors []float64) CSR {
 	}
 	return out
 }
+
+// LiftGram moves the products of sparse with dense columns, which [CSR.AddTransMul] leaves below the
+// diagonal of the size×size matrix gram, to the upper triangle.
+func LiftGram(gram []float64, size, dense int) {
+	for j := dense; j < size; j++ {
+		for i := range dense {
+			gram[i*size+j] = gram[j*size+i]
+		}
+	}
+}

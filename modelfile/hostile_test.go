@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
@@ -137,7 +138,7 @@ func predictsAgain(read *credence.Fitted, batch *credence.Batch) bool {
 		for j := range m.Model.Features.Weights() {
 			m.Model.Features.(credence.Named).WeightName(j)
 		}
-		if _, err := m.Model.Features.(credence.Rescaled).OwnUnits("mean"); err != nil && !strings.Contains(err.Error(), "base") {
+		if _, err := m.Model.Features.(ability.Rescaled).OwnUnits("mean"); err != nil && !strings.Contains(err.Error(), "base") {
 			panic(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
@@ -21,7 +22,7 @@ type Arrow struct {
 	Dense int       `json:"dense"` // columns that are dense, the first ones
 	// Heads are the runs of weights by levels, those of one key together, outermost key first: every level of it lies
 	// within one of the next.
-	Heads [][]credence.LevelRun `json:"heads"`
+	Heads [][]ability.LevelRun `json:"heads"`
 	// Cells has a row for every level of every head, with what it has met; columns are in the order of heads, dense
 	// columns and others.
 	Cells credence.Design `json:"-" tensor:"cells,l,d"`
@@ -46,7 +47,7 @@ var (
 // ArrowPattern is where the numbers of an [Arrow] stand: its dense columns, its runs of weights by levels, and what
 // every level has met.
 type ArrowPattern interface {
-	Parts() (dense int, heads [][]credence.LevelRun, cells *linop.CSR)
+	Parts() (dense int, heads [][]ability.LevelRun, cells *linop.CSR)
 }
 
 // NewArrow returns the posterior with the numbers of a pattern, which it takes.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/linop"
@@ -19,7 +20,7 @@ func randomArrow(t testing.TB, dense, levels, columns int) *Arrow {
 	rng := rand.New(rand.NewPCG(21, 22))
 	d := dense + levels*columns
 	cells := linop.CSR{Rows: levels, Cols: d, Start: make([]int, levels+1)}
-	pattern, err := arrow.New(d, dense, [][]credence.LevelRun{{{Key: "g", First: dense, Levels: levels, Columns: columns}}}, cells)
+	pattern, err := arrow.New(d, dense, [][]ability.LevelRun{{{Key: "g", First: dense, Levels: levels, Columns: columns}}}, cells)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestArrowRefuses(t *testing.T) {
 // within pairs, so that the variance of a row is (7/8 + 3/4 + 1/2 + 1/2)/4.
 func TestArrowOfNestedLevels(t *testing.T) {
 	cells := linop.CSR{Rows: 6, Cols: 7, Start: []int{0, 1, 2, 3, 4, 4, 4}, Index: []int32{4, 4, 5, 5}}
-	runs := [][]credence.LevelRun{{{Key: "h in g", First: 1, Levels: 4, Columns: 1}}, {{Key: "g", First: 5, Levels: 2, Columns: 1}}}
+	runs := [][]ability.LevelRun{{{Key: "h in g", First: 1, Levels: 4, Columns: 1}}, {{Key: "g", First: 5, Levels: 2, Columns: 1}}}
 	pattern, err := arrow.New(7, 1, runs, cells)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/likelihood"
@@ -75,7 +76,7 @@ func unseenOf(law credence.UnseenPrior, t *feature.Plain) []float64 {
 	if law == nil || t.Kind != "levels" && t.Kind != "keys" || t.Kind == "levels" && len(t.Key) == 0 {
 		return nil
 	}
-	levels, ok := law.(credence.UnseenLevels)
+	levels, ok := law.(ability.UnseenLevels)
 	k := max(1, t.Width)
 	list := make([]float64, k*k)
 	if k == 1 || !ok {

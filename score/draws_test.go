@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/special"
@@ -174,7 +175,7 @@ func TestDrawsOfFamily(t *testing.T) {
 	must.Succeed(t, err)
 	sizes := column(values, len(names), slices.Index(names, "size"))
 	axes := must.Value(score.DrawFamily(model, n, 0))(t)
-	own := must.Value(model.Members[0].Model.Features.(credence.Rescaled).OwnUnits())(t)
+	own := must.Value(model.Members[0].Model.Features.(ability.Rescaled).OwnUnits())(t)
 	free := make([]float64, n)
 	for s := range free {
 		free[s] = family.Coordinates[0].Free(sizes[s])

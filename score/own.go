@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -13,15 +14,15 @@ import (
 
 // ownUnits returns the weights of features in the data's own units, or as they were fitted where the
 // features know of no others.
-func ownUnits(features credence.Features, bases []string) (*credence.OwnUnits, error) {
-	if rescaled, ok := features.(credence.Rescaled); ok {
+func ownUnits(features credence.Features, bases []string) (*ability.OwnUnits, error) {
+	if rescaled, ok := features.(ability.Rescaled); ok {
 		return rescaled.OwnUnits(bases...)
 	}
 	if len(bases) > 0 {
 		return nil, fmt.Errorf("base %s: the model has no categories whose levels could be told against it: leave the base out", bases[0])
 	}
 	named, _ := features.(credence.Named)
-	own := &credence.OwnUnits{}
+	own := &ability.OwnUnits{}
 	own.Map.Reset(features.Weights())
 	for _, block := range features.Blocks() {
 		for j := block.First; j < block.First+block.Count; j++ {
@@ -29,7 +30,7 @@ func ownUnits(features credence.Features, bases []string) (*credence.OwnUnits, e
 			if named != nil {
 				name = named.WeightName(j)
 			}
-			own.Columns = append(own.Columns, credence.OwnColumn{Block: block.Name, Name: name, Intercept: block.Intercept})
+			own.Columns = append(own.Columns, ability.OwnColumn{Block: block.Name, Name: name, Intercept: block.Intercept})
 			own.Map.AppendRow([]int32{int32(j)}, nil)
 		}
 	}
@@ -37,7 +38,7 @@ func ownUnits(features credence.Features, bases []string) (*credence.OwnUnits, e
 }
 
 // ownMoments returns the means and standard deviations of own weights, of which the last are cutpoints.
-func ownMoments(fitted *credence.Fitted, own *credence.OwnUnits, cutpoints int) (mean, sd []float64, err error) {
+func ownMoments(fitted *credence.Fitted, own *ability.OwnUnits, cutpoints int) (mean, sd []float64, err error) {
 	units := ownExponents(&own.Map)
 	mean, sd = sumMoments(fitted, own, units)
 	first := len(mean) - cutpoints
@@ -78,7 +79,7 @@ func ownMoments(fitted *credence.Fitted, own *credence.OwnUnits, cutpoints int) 
 
 // sumMoments returns the means and standard deviations of own sums of weights under the mixture of all members; of
 // the first alone for columns that differ between members. Rows of the map are 2^−units of what they stand for.
-func sumMoments(fitted *credence.Fitted, own *credence.OwnUnits, units []int) (mean, sd []float64) {
+func sumMoments(fitted *credence.Fitted, own *ability.OwnUnits, units []int) (mean, sd []float64) {
 	n := len(own.Columns)
 	mean, variance := make([]float64, n), make([]float64, n)
 	part, spread := make([]float64, n), make([]float64, n)
@@ -195,7 +196,7 @@ func cutpointsOf(l credence.Likelihood) []float64 {
 
 // addCutpoints adds the cutpoints of an ordinal model to its own columns, and returns their number. A cutpoint at
 // the origin of the data is that of the family less the intercept there, with whose weights it varies.
-func addCutpoints(fitted *credence.Fitted, own *credence.OwnUnits) int {
+func addCutpoints(fitted *credence.Fitted, own *ability.OwnUnits) int {
 	cutpoints := cutpointsOf(fitted.Members[0].Model.Likelihood)
 	if len(cutpoints) == 0 {
 		return 0
@@ -214,7 +215,7 @@ func addCutpoints(fitted *credence.Fitted, own *credence.OwnUnits) int {
 		grade = func(k int) string { return fr.Target.Levels[k] }
 	}
 	for k := range cutpoints {
-		own.Columns = append(own.Columns, credence.OwnColumn{Block: "cutpoints", Name: grade(k) + "|" + grade(k+1)})
+		own.Columns = append(own.Columns, ability.OwnColumn{Block: "cutpoints", Name: grade(k) + "|" + grade(k+1)})
 		own.Map.AppendRow(columns, values)
 	}
 	return len(cutpoints)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
@@ -18,7 +19,7 @@ func Candidates(fitted *credence.Fitted) []credence.Block {
 	if !ok || !selector.Selects() {
 		return nil
 	}
-	return credence.Candidates(fitted.Members[0].Model.Features, fitted.Report.Together)
+	return ability.Candidates(fitted.Members[0].Model.Features, fitted.Report.Together)
 }
 
 // SelectedAbove is the inclusion probability above which a weight is called selected: that of its selection, where
@@ -92,7 +93,7 @@ func SelectedColumns(fitted *credence.Fitted, schema *credence.Schema) (columns 
 func eachSelected(fitted *credence.Fitted, selector credence.Selector) iter.Seq[credence.Block] {
 	above := SelectedAbove(fitted)
 	return func(yield func(credence.Block) bool) {
-		for c := range credence.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
+		for c := range ability.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
 			if !fitted.Report.Stuck && selector.InclusionProbability(c.First) > above && !yield(c) {
 				return
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -48,7 +49,7 @@ type Factor struct {
 // TermOptions say how weights are told. The zero value is that of the command without flags.
 type TermOptions struct {
 	Interval float64 // probability from Lower to Upper; 0 means 0.9
-	// Bases are the levels that the others of their categories are told against: see [credence.Rescaled].
+	// Bases are the levels that the others of their categories are told against: see [ability.Rescaled].
 	Bases []string
 	// Exp adds exponentials, of a model whose weights multiply.
 	Exp  bool
@@ -87,7 +88,7 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 	selector, selects := fitted.Members[0].Posterior.(credence.Selector)
 	selects = selects && selector.Selects()
 	candidate := make([]bool, fitted.Members[0].Model.Features.Weights())
-	for c := range credence.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
+	for c := range ability.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
 		for j := c.First; j < c.First+c.Count; j++ {
 			candidate[j] = true
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/metric"
 )
@@ -17,7 +18,7 @@ const covarianceDraws = 10_000
 // together tells the standard deviations and correlations of effects of the data's own columns, of a term of several.
 // Columns that are centred in the fit turn its covariance Σ into AΣAᵀ, which is drawn from the joint law of standard
 // deviations and correlations.
-func (g *Group) together(r *credence.Report, c credence.Covariance, tail float64) {
+func (g *Group) together(r *credence.Report, c ability.Covariance, tail float64) {
 	k := len(c.Columns)
 	var names []string
 	for _, column := range c.Columns {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // Of three normal coordinates that correlate, in another order than that of the term: mean and ends of the intervals of
@@ -19,7 +20,7 @@ func TestCovarianceOfItsOwnColumns(t *testing.T) {
 		HyperSD:    credence.Values{{Name: names[0], Value: sdA}, {Name: names[1], Value: sdB}, {Name: names[2], Value: sdZ}},
 		HyperJoint: &credence.JointLaw{Names: []string{names[2], names[0], names[1]}, Correlations: []float64{rAZ, rBZ, rAB}}, Hyperparameters: "integrate",
 	}
-	c := credence.Covariance{Columns: []string{"(intercept)", "x"}, Own: []float64{1, -shift, 0, 1 / scale}}
+	c := ability.Covariance{Columns: []string{"(intercept)", "x"}, Own: []float64{1, -shift, 0, 1 / scale}}
 	group := func() Group {
 		g := Group{Term: "t", SD: []Deviation{deviation(&report, names[0], 0.05), deviation(&report, names[1], 0.05)}}
 		g.together(&report, c, 0.05)

@@ -22,6 +22,7 @@ import (
 	"strconv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // Features are those of a dictionary of keys. The batches that they transform have a sparse column
@@ -75,7 +76,7 @@ func (f *Features) Blocks() []credence.Block {
 
 // AddUnseen implements [credence.UnseenFeatures].
 func (f *Features) AddUnseen(variance []float64, rows *credence.Batch, prior credence.UnseenPrior) {
-	credence.AddUnseenSquares(variance, rows.UnseenOf, prior, credence.Block{Name: "linear", First: f.first(), Count: len(f.Keys)})
+	ability.AddUnseenSquares(variance, rows.UnseenOf, prior, credence.Block{Name: "linear", First: f.first(), Count: len(f.Keys)})
 }
 
 // Transform implements credence.Features.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -130,7 +131,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.odds, err = problem.Odds("exact", e.together); err != nil {
 		return nil, err
 	}
-	if p, ok := model.Features.(credence.Proportioned); ok {
+	if p, ok := model.Features.(ability.Proportioned); ok {
 		var apart credence.Features
 		if apart, e.apart = p.Apart(); e.apart {
 			model.Features, e.model.Features = apart, apart
@@ -158,7 +159,7 @@ func (e *Engine) priors() bool { return e.config.Hyper != param.MaximumLikelihoo
 
 // random says whether starts differ by their draw, so that an average over several means something.
 func (e *Engine) random() bool {
-	features, ok := e.model.Features.(credence.Redrawable)
+	features, ok := e.model.Features.(ability.Redrawable)
 	return ok && features.Random() && e.tuned
 }
 

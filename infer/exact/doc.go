@@ -25,7 +25,7 @@
 // lengthscales' posterior, 16 of all draws of features together; from there on, and where lengthscales have no prior,
 // they stand at their maximum. The evidence is integrated over what the posterior is integrated over.
 //
-// Where all that are learned change prior deviations of weights and no columns (credence.Proportioned), sums are formed
+// Where all that are learned change prior deviations of weights and no columns (ability.Proportioned), sums are formed
 // once, in the d×d form whatever n is, and the logarithms of these hyper-parameters are coordinates of the integration
 // like any other: with a weight's prior deviation √λ_b s_j(ℓ), ∂L/∂log ℓ = Σ_j (A⁻¹_jj + q_j² − 1) ∂log s_j/∂log ℓ. The
 // curvature is that of differences.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
@@ -51,10 +52,10 @@ func problems() map[string]struct {
 			out["only sparse "+name] = problem{plain{sparse: 14, sizes: []int{4, 10}},
 				randomTable(9, n, 0, 14).withRoles(10, roles&1 > 0, roles&2 > 0)}
 			if n > 9 {
-				one := plain{intercept: true, dense: 3, sizes: []int{3}}.byLevels(credence.LevelRun{Key: "g", Levels: 8, Columns: 1}, credence.LevelRun{Key: "g", Levels: 8, Columns: 2})
-				crossed := plain{dense: 2, sizes: []int{2}}.byLevels(credence.LevelRun{Key: "g", Levels: 6, Columns: 1}, credence.LevelRun{Key: "h", Levels: 5, Columns: 2})
+				one := plain{intercept: true, dense: 3, sizes: []int{3}}.byLevels(ability.LevelRun{Key: "g", Levels: 8, Columns: 1}, ability.LevelRun{Key: "g", Levels: 8, Columns: 2})
+				crossed := plain{dense: 2, sizes: []int{2}}.byLevels(ability.LevelRun{Key: "g", Levels: 6, Columns: 1}, ability.LevelRun{Key: "h", Levels: 5, Columns: 2})
 				tuned := newBent(3, 0)
-				tuned.plain = tuned.byLevels(credence.LevelRun{Key: "h", Levels: 4, Columns: 1}, credence.LevelRun{Key: "g", Levels: 9, Columns: 1})
+				tuned.plain = tuned.byLevels(ability.LevelRun{Key: "h", Levels: 4, Columns: 1}, ability.LevelRun{Key: "g", Levels: 9, Columns: 1})
 				out["levels "+name] = problem{one, levelTable(15, n, 3, one).withRoles(16, roles&1 > 0, roles&2 > 0)}
 				out["crossed levels "+name] = problem{crossed, levelTable(17, n, 2, crossed).withRoles(18, roles&1 > 0, roles&2 > 0)}
 				out["levels and lengthscales "+name] = problem{tuned, levelTable(19, n, 3, tuned.plain).withRoles(20, roles&1 > 0, roles&2 > 0)}
@@ -70,7 +71,7 @@ func problems() map[string]struct {
 func forms(t *testing.T, e *Engine, data credence.Data) map[string]form {
 	t.Helper()
 	out := map[string]form{}
-	if keyed, ok := e.model.Features.(credence.Keyed); ok && len(keyed.LevelRuns()) > 0 {
+	if keyed, ok := e.model.Features.(ability.Keyed); ok && len(keyed.LevelRuns()) > 0 {
 		r := must.Value(e.openRows(context.Background(), data, 0, e.tuned))(t)
 		out["levels"] = e.newLevels(&primal{common: e.common(r, credence.NewWorkspace(2), e.tuned), rowSums: &Sums{segment: e.segment}})
 		return out

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
@@ -18,7 +18,7 @@ import (
 func TestBends(t *testing.T) {
 	ctx := context.Background()
 	for name, p := range problems() {
-		if keyed, ok := p.features.(credence.Keyed); ok && len(keyed.LevelRuns()) > 0 {
+		if keyed, ok := p.features.(ability.Keyed); ok && len(keyed.LevelRuns()) > 0 {
 			continue // differences have to do
 		}
 		if p.data.Rows() > 100 || len(p.features.Blocks()) == 0 {

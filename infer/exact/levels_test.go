@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
@@ -20,7 +21,7 @@ import (
 // manyLevels are features whose levels New eliminates: 260 of one key, some of which lie within those of another.
 func manyLevels(intercept bool) plain {
 	return plain{intercept: intercept, dense: 2, sizes: []int{2}}.byLevels(
-		credence.LevelRun{Key: "h in g", Levels: 260, Columns: 1}, credence.LevelRun{Key: "g", Levels: 87, Columns: 1}, credence.LevelRun{Key: "c", Levels: 6, Columns: 1})
+		ability.LevelRun{Key: "h in g", Levels: 260, Columns: 1}, ability.LevelRun{Key: "g", Levels: 87, Columns: 1}, ability.LevelRun{Key: "c", Levels: 6, Columns: 1})
 }
 
 // TestLevelsFitAsWeights: without an intercept, whose place differs, levels that are eliminated and a matrix of all
@@ -70,7 +71,7 @@ func TestLevelsAndIntercept(t *testing.T) {
 // TestLevelsAtThreads: the same bytes at any number of threads, with lengthscales that are learned beside levels.
 func TestLevelsAtThreads(t *testing.T) {
 	features := newBent(2, 0)
-	features.plain = features.byLevels(credence.LevelRun{Key: "g", Levels: 200, Columns: 1}, credence.LevelRun{Key: "h", Levels: 90, Columns: 1})
+	features.plain = features.byLevels(ability.LevelRun{Key: "g", Levels: 200, Columns: 1}, ability.LevelRun{Key: "h", Levels: 90, Columns: 1})
 	data := levelTable(33, 600, 2, features.plain)
 	var first *credence.Fitted
 	for _, threads := range []int{1, 2, 7} {
@@ -89,7 +90,7 @@ func TestLevelsAtThreads(t *testing.T) {
 // TestLevelsOfShards: the sums of shards are those of the table, to the bit, where one key has all sparse columns; of
 // two keys they are refused.
 func TestLevelsOfShards(t *testing.T) {
-	features := plain{intercept: true, dense: 3, sizes: []int{3}}.byLevels(credence.LevelRun{Key: "g", Levels: 150, Columns: 1}, credence.LevelRun{Key: "g", Levels: 150, Columns: 1})
+	features := plain{intercept: true, dense: 3, sizes: []int{3}}.byLevels(ability.LevelRun{Key: "g", Levels: 150, Columns: 1}, ability.LevelRun{Key: "g", Levels: 150, Columns: 1})
 	data := filed{levelTable(35, 5*1024+100, 3, features).withRoles(36, true, true), []int{0, 700, 3000, 3000, 4096}}
 	e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
 	e.segment = 1024
@@ -113,7 +114,7 @@ func TestLevelsOfShards(t *testing.T) {
 // TestRest: levels are eliminated from 257 sparse columns by levels on, without a variance for every weight, and limits
 // count the others.
 func TestRest(t *testing.T) {
-	run := func(levels int) credence.LevelRun { return credence.LevelRun{Key: "g", Levels: levels, Columns: 1} }
+	run := func(levels int) ability.LevelRun { return ability.LevelRun{Key: "g", Levels: levels, Columns: 1} }
 	few := plain{dense: 2, sizes: []int{2}}.byLevels(run(256))
 	many := plain{dense: 2, sizes: []int{2}}.byLevels(run(257))
 	for _, c := range []struct {
@@ -141,7 +142,7 @@ func TestRest(t *testing.T) {
 // is that of dense algebra, and so is the posterior.
 func TestLevelsAndLengthscales(t *testing.T) {
 	features := newBent(2, 0)
-	features.plain = features.byLevels(credence.LevelRun{Key: "h", Levels: 4, Columns: 1}, credence.LevelRun{Key: "g", Levels: 9, Columns: 1})
+	features.plain = features.byLevels(ability.LevelRun{Key: "h", Levels: 4, Columns: 1}, ability.LevelRun{Key: "g", Levels: 9, Columns: 1})
 	data := levelTable(41, 50, 2, features.plain)
 	for i := range data.x.Rows { // means that are far from 0
 		data.x.Row(i)[0] += 1.5
@@ -160,7 +161,7 @@ func TestLevelsAndLengthscales(t *testing.T) {
 // TestLevelsAreIntegrated: what several points of hyper-parameters make of mean and covariance is that of a matrix of
 // all weights, in the target's own units, with the degrees of freedom.
 func TestLevelsAreIntegrated(t *testing.T) {
-	features := plain{dense: 2, sizes: []int{2}}.byLevels(credence.LevelRun{Key: "g", Levels: 8, Columns: 1}, credence.LevelRun{Key: "h", Levels: 5, Columns: 2})
+	features := plain{dense: 2, sizes: []int{2}}.byLevels(ability.LevelRun{Key: "g", Levels: 8, Columns: 1}, ability.LevelRun{Key: "h", Levels: 5, Columns: 2})
 	data := levelTable(43, 60, 2, features)
 	for i := range data.target {
 		data.target[i] *= 30

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // rounds are the iterations that starts are given before the worse half is left
@@ -97,7 +98,7 @@ func (r *fit) starts(count int) []ascent {
 	for k := range tasks {
 		t := &tasks[k]
 		t.features = r.model.Features
-		if redrawable, ok := t.features.(credence.Redrawable); ok {
+		if redrawable, ok := t.features.(ability.Redrawable); ok {
 			t.features = redrawable.Redraw(r.config.Seed, k)
 		}
 		t.hyper = make([]float64, len(infos))
@@ -181,7 +182,7 @@ func (r *fit) dear() bool {
 	if !r.random() || r.prior.ARD || r.data.Rows() <= r.config.ScreenRows || weights < thinWeights {
 		return false
 	}
-	return r.model.Features.(credence.Redrawable).Thin(thinParts).Weights() <= weights/2
+	return r.model.Features.(ability.Redrawable).Thin(thinParts).Weights() <= weights/2
 }
 
 // searchThinly climbs from all starts with few frequencies, first on few rows and then, beyond the
@@ -190,7 +191,7 @@ func (r *fit) dear() bool {
 func (r *fit) searchThinly(ctx context.Context, starts []ascent) ([]ascent, error) {
 	tasks := make([]ascent, len(starts))
 	for k, t := range starts {
-		t.features = t.features.(credence.Redrawable).Thin(thinParts)
+		t.features = t.features.(ability.Redrawable).Thin(thinParts)
 		t.tune, t.maxIterations, t.tolerance = true, min(rounds[0], r.config.MaxIterations), 10*r.climbTolerance()
 		t.stage = fmt.Sprintf("few rows, start %d of %d", k+1, len(starts))
 		tasks[k] = t

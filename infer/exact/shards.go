@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/checkpoint"
@@ -74,10 +75,10 @@ func (e *Engine) emptySums(frame string) (*Sums, error) {
 	return s, nil
 }
 
-// Add adds all rows of data: those of the next file, or of the next ones where data is [credence.Filed].
+// Add adds all rows of data: those of the next file, or of the next ones where data is [ability.Filed].
 func (s *Sums) Add(ctx context.Context, data credence.Data) error {
 	if data.Rows() == 0 {
-		for range len(credence.Files(data)) - 1 {
+		for range len(ability.Files(data)) - 1 {
 			s.endFile()
 		}
 		return nil

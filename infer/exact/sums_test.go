@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -39,7 +40,7 @@ func (f filed) Files() []int { return f.begins }
 
 // file is file k of a table.
 func (f filed) file(k int) slice {
-	files := credence.Files(f)
+	files := ability.Files(f)
 	return slice{f.table, files[k], files[k+1]}
 }
 

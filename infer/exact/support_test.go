@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -63,15 +64,15 @@ type plain struct {
 	dense, sparse int
 	sizes         []int // of the blocks after the intercept
 	unit          int   // block of size 1, wherever its lengthscales are; 0 for none
-	runs          []credence.LevelRun
+	runs          []ability.LevelRun
 }
 
-func (p plain) LevelRuns() []credence.LevelRun { return p.runs }
+func (p plain) LevelRuns() []ability.LevelRun { return p.runs }
 
 func (p plain) DenseWeights() int { return p.Weights() - p.sparse }
 
 // byLevels gives features sparse columns by levels, one block a run.
-func (p plain) byLevels(runs ...credence.LevelRun) plain {
+func (p plain) byLevels(runs ...ability.LevelRun) plain {
 	p.runs = nil
 	for _, r := range runs {
 		r.First = p.Weights()
@@ -364,7 +365,7 @@ func reference(t testing.TB, features credence.Features, data *table, noise floa
 		}
 		for b, block := range list {
 			for j := block.First; j < block.First+block.Count && b > 0 && !tuned[b]; j++ {
-				if keyed := features.(credence.Keyed); len(keyed.LevelRuns()) > 0 && j >= keyed.DenseWeights() {
+				if keyed := features.(ability.Keyed); len(keyed.LevelRuns()) > 0 && j >= keyed.DenseWeights() {
 					break // sparse columns stand where they are
 				}
 				back.Set(0, j, -stat.Mean(mat.Col(nil, j, phi), data.precision))

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
@@ -21,15 +22,15 @@ import (
 // grouped are features with columns that vary together by level.
 type grouped struct {
 	plain
-	covariances []credence.Covariance
+	covariances []ability.Covariance
 }
 
-func (g grouped) Covariances() []credence.Covariance { return g.covariances }
+func (g grouped) Covariances() []ability.Covariance { return g.covariances }
 
-func groupedFeatures(runs ...credence.LevelRun) grouped {
+func groupedFeatures(runs ...ability.LevelRun) grouped {
 	g := grouped{plain: plain{dense: 2, sizes: []int{2}}.byLevels(runs...)}
 	for k, r := range g.runs {
-		c := credence.Covariance{Block: k + 1, Key: r.Key, Levels: r.Levels}
+		c := ability.Covariance{Block: k + 1, Key: r.Key, Levels: r.Levels}
 		for j := range r.Columns {
 			c.Columns = append(c.Columns, fmt.Sprint("x", j))
 		}
@@ -41,8 +42,8 @@ func groupedFeatures(runs ...credence.LevelRun) grouped {
 // TestTogetherAgainstDenseAlgebra: evidence, slopes and posterior of columns that vary together, of one key, of two in
 // the head, crossed in the rest, and nested, against N(y|0, ΦPΦᵀ + σ²) and its differences.
 func TestTogetherAgainstDenseAlgebra(t *testing.T) {
-	run := func(key string, levels, k int) credence.LevelRun {
-		return credence.LevelRun{Key: key, Levels: levels, Columns: k}
+	run := func(key string, levels, k int) ability.LevelRun {
+		return ability.LevelRun{Key: key, Levels: levels, Columns: k}
 	}
 	for name, features := range map[string]grouped{
 		"one key":  groupedFeatures(run("g", 9, 2)),
@@ -163,7 +164,7 @@ func TestTogetherAgainstDenseAlgebra(t *testing.T) {
 // TestTogetherStated: correlations and standard deviations that are held stay, and the report and the prior of the
 // model have what was learned.
 func TestTogetherStated(t *testing.T) {
-	features := groupedFeatures(credence.LevelRun{Key: "g", Levels: 30, Columns: 2})
+	features := groupedFeatures(ability.LevelRun{Key: "g", Levels: 30, Columns: 2})
 	data := levelTable(53, 200, 2, features.plain)
 	learned := must.Value(must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t).Fit(context.Background(), data))(t)
 	if _, ok := learned.Members[0].Posterior.(*posterior.Arrow); !ok || len(learned.Members[0].Model.Prior.(prior.Normal).Correlations) != 1 {
@@ -195,7 +196,7 @@ func TestTogetherStated(t *testing.T) {
 
 // TestHeldBesideLearned: the correlation that is learned stands after those that are held.
 func TestHeldBesideLearned(t *testing.T) {
-	features := groupedFeatures(credence.LevelRun{Key: "g", Levels: 9, Columns: 3}, credence.LevelRun{Key: "h", Levels: 5, Columns: 2})
+	features := groupedFeatures(ability.LevelRun{Key: "g", Levels: 9, Columns: 3}, ability.LevelRun{Key: "h", Levels: 5, Columns: 2})
 	features.covariances[0].Correlations = []float64{0.1, 0.2, -0.3}
 	e := must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
 	list := e.correlations()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/spec"
@@ -93,7 +94,7 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) (refused [
 	return refused
 }
 
-// Continue implements [credence.Continuer]: the precisions above those of the priors count share.
+// Continue implements [ability.Continuer]: the precisions above those of the priors count share.
 func (a *AdPredictor) Continue(share float64) {
 	if share == 1 {
 		return
@@ -109,16 +110,16 @@ func (a *AdPredictor) Continue(share float64) {
 	}
 }
 
-// Unites implements [credence.Uniter].
+// Unites implements [ability.Uniter].
 func (a *AdPredictor) Unites() error { return nil }
 
-// Leave implements [credence.Uniter]: no rows are kept.
+// Leave implements [ability.Uniter]: no rows are kept.
 func (a *AdPredictor) Leave(bool) {}
 
-// United implements [credence.Uniter]: nothing of the prior is learned.
+// United implements [ability.Uniter]: nothing of the prior is learned.
 func (a *AdPredictor) United() {}
 
-// Unite implements [credence.Uniter]: precisions and shifts add up, less those of the prior, whose mean is 0.
+// Unite implements [ability.Uniter]: precisions and shifts add up, less those of the prior, whose mean is 0.
 func (a *AdPredictor) Unite(other credence.Online, slots []int32) error {
 	o, ok := other.(*AdPredictor)
 	if !ok || o == nil || o.cfg != a.cfg || o.state.slots > len(slots) {
@@ -142,7 +143,7 @@ func (a *AdPredictor) Unite(other credence.Online, slots []int32) error {
 func (a *AdPredictor) bearable(r *row, up, down float64) bool {
 	bias := a.bias
 	bias.filter(1, r.weight, up, down)
-	bounded := bias.bounded() && credence.Bounded(r.weight)
+	bounded := bias.bounded() && ability.Bounded(r.weight)
 	for k, slot := range r.columns {
 		p := *a.state.at(slot)
 		p.filter(linop.At(r.values, k), r.weight, up, down)

@@ -53,7 +53,7 @@ func (f *FTRL) weight(p *pair, l1, l2 float64) (w, root float64) {
 	return (math.Copysign(l1, z) - z) / ((f.cfg.Beta+root)*(1/f.cfg.Alpha) + l2), root
 }
 
-// Continue implements [credence.Continuer]: the sums of the gradients and of their squares count share.
+// Continue implements [ability.Continuer]: the sums of the gradients and of their squares count share.
 func (f *FTRL) Continue(share float64) {
 	discount := func(p *pair) { p[0], p[1] = p[0]*share, p[1]*share }
 	discount(&f.bias)

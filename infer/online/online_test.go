@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 )
@@ -98,12 +99,12 @@ func TestAdPredictorUnites(t *testing.T) {
 	if united.Unite(NewFTRL(FTRLConfig{}), nil) == nil || united.Unite(NewAdPredictor(AdPredictorConfig{Variance: 1}), nil) == nil || united.Unite(other, []int32{1}) == nil {
 		t.Error("what does not fit is added")
 	}
-	for _, l := range []interface{ Unites() error }{NewFTRL(FTRLConfig{}), NewSGD(SGDConfig{}), NewTrial([]credence.Continuer{NewFTRL(FTRLConfig{})})} {
+	for _, l := range []interface{ Unites() error }{NewFTRL(FTRLConfig{}), NewSGD(SGDConfig{}), NewTrial([]ability.Continuer{NewFTRL(FTRLConfig{})})} {
 		if err := l.Unites(); err == nil || !strings.Contains(err.Error(), "no posterior") {
 			t.Errorf("%T: %v", l, err)
 		}
 	}
-	if err := NewTrial([]credence.Continuer{one, other}).Unites(); err == nil || !strings.Contains(err.Error(), "state it") {
+	if err := NewTrial([]ability.Continuer{one, other}).Unites(); err == nil || !strings.Contains(err.Error(), "state it") {
 		t.Error(err)
 	}
 }

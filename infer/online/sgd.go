@@ -39,7 +39,7 @@ func NewSGD(cfg SGDConfig) *SGD {
 	return &SGD{learner[SGDConfig]{cfg: cfg, state: store{start: pair{0, firstSquare}}, bias: pair{0, firstSquare}}}
 }
 
-// Continue implements [credence.Continuer]: the sums of squared gradients count share, so that steps are
+// Continue implements [ability.Continuer]: the sums of squared gradients count share, so that steps are
 // longer; the weights stay.
 func (s *SGD) Continue(share float64) {
 	discount := func(p *pair) { p[1] = firstSquare + share*(p[1]-firstSquare) }

@@ -2,6 +2,7 @@ package online
 
 import (
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -9,7 +10,7 @@ import (
 type pair [2]float64
 
 // bounded says whether a pair stays finite under ordinary rows.
-func (p *pair) bounded() bool { return credence.Bounded(p[0], p[1]) }
+func (p *pair) bounded() bool { return ability.Bounded(p[0], p[1]) }
 
 const (
 	pairShift = 4 // a pair has 1 << pairShift bytes

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/safetensors"
 )
@@ -17,9 +18,9 @@ import (
 // answers is of the best so far, so that its progressive scores are of rows that nothing has seen.
 // Jamieson & Talwalkar, "Non-stochastic best arm identification" (AISTATS 2016), have the scheme.
 type Trial struct {
-	learners    []credence.Continuer // from the best of the last round on
-	loss        []float64            // of the rows of this round
-	rows        int64                // that were learned
+	learners    []ability.Continuer // from the best of the last round on
+	loss        []float64           // of the rows of this round
+	rows        int64               // that were learned
 	probability [][]float64
 }
 
@@ -62,7 +63,7 @@ func tried[C any](config C, stated float64, values []float64, set func(*C, float
 }
 
 // NewTrial returns a trial of the learners, which have seen nothing.
-func NewTrial(learners []credence.Continuer) *Trial {
+func NewTrial(learners []ability.Continuer) *Trial {
 	return &Trial{learners: learners, loss: make([]float64, len(learners)), probability: make([][]float64, len(learners))}
 }
 
@@ -133,25 +134,25 @@ func (t *Trial) endRound() {
 	if t.rows >= rounds[len(rounds)-1] {
 		keep = 1
 	}
-	learners, probability := make([]credence.Continuer, keep), make([][]float64, keep)
+	learners, probability := make([]ability.Continuer, keep), make([][]float64, keep)
 	for k, of := range order[:keep] {
 		learners[k], probability[k] = t.learners[of], t.probability[of]
 	}
 	t.learners, t.probability, t.loss = learners, probability, make([]float64, keep)
 }
 
-// Unites is that of [credence.Uniter], which a trial is none of.
+// Unites is that of [ability.Uniter], which a trial is none of.
 func (t *Trial) Unites() error {
-	if _, ok := t.learners[0].(credence.Uniter); !ok {
+	if _, ok := t.learners[0].(ability.Uniter); !ok {
 		return errNoPosterior
 	}
 	return errors.New("each file would find a setting of its own: state it, as adpredictor(variance=0.01)")
 }
 
-// Unites is that of [credence.Uniter], which FTRL is none of.
+// Unites is that of [ability.Uniter], which FTRL is none of.
 func (f *FTRL) Unites() error { return errNoPosterior }
 
-// Unites is that of [credence.Uniter], which SGD is none of.
+// Unites is that of [ability.Uniter], which SGD is none of.
 func (s *SGD) Unites() error { return errNoPosterior }
 
 var errNoPosterior = errors.New("it has no posterior, and learners of files apart cannot be brought together: use --engine sep, or the command stream on one machine")
@@ -170,7 +171,7 @@ func (t *Trial) Finish() {
 	}
 }
 
-// Continue implements [credence.Continuer].
+// Continue implements [ability.Continuer].
 func (t *Trial) Continue(share float64) {
 	for _, l := range t.learners {
 		l.Continue(share)
@@ -220,7 +221,7 @@ func (t *Trial) State() ([]byte, []safetensors.Tensor, error) {
 
 // RestoreTrial returns the trial of a state, whose learners restore gives, or a single learner that was
 // none of a trial.
-func RestoreTrial[L credence.Continuer](document []byte, r *safetensors.Reader, restore func(document []byte, r *safetensors.Reader) (L, error)) (credence.Online, error) {
+func RestoreTrial[L ability.Continuer](document []byte, r *safetensors.Reader, restore func(document []byte, r *safetensors.Reader) (L, error)) (credence.Online, error) {
 	var state trialState
 	if err := json.Unmarshal(document, &state); err != nil {
 		return nil, fmt.Errorf("online: state: %w", err)
@@ -233,10 +234,10 @@ func RestoreTrial[L credence.Continuer](document []byte, r *safetensors.Reader, 
 		}
 		return l, nil
 	}
-	if len(s.Learners) == 0 || len(s.Learners) != len(s.Loss) || s.Rows < 0 || !credence.Bounded(s.Loss...) {
+	if len(s.Learners) == 0 || len(s.Learners) != len(s.Loss) || s.Rows < 0 || !ability.Bounded(s.Loss...) {
 		return nil, fmt.Errorf("online: state: a trial of %d learners with %d losses: the file is damaged", len(s.Learners), len(s.Loss))
 	}
-	var learners []credence.Continuer
+	var learners []ability.Continuer
 	for k, document := range s.Learners {
 		l, err := restore(document, r.Under(trialPrefix(k)))
 		if err != nil {

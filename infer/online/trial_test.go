@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/safetensors"
@@ -48,7 +49,7 @@ func part(b *credence.Batch, from, to int) *credence.Batch {
 }
 
 func newTrial(rates ...float64) *Trial {
-	var learners []credence.Continuer
+	var learners []ability.Continuer
 	for _, rate := range rates {
 		learners = append(learners, NewSGD(SGDConfig{Rate: rate}))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
@@ -27,7 +28,7 @@ type Group struct {
 	Learned   bool // its prior variance is learned from the data, from a guess or from nothing
 	// Stated is the prior variance: a Guess and Held have a value.
 	Stated param.Parameter
-	// Covaried says that no prior of the model is about the block: see [credence.Covaried].
+	// Covaried says that no prior of the model is about the block: see [ability.Covaried].
 	Covaried bool
 	Unit     bool // the squares of the block's columns add up to 1 in every row
 	// Tuned says that the block has hyper-parameters: its features stand about 0.
@@ -44,7 +45,7 @@ func (g *Group) Step() int { return max(1, g.Stride) }
 
 // Groups is GroupsTogether for an engine that takes no columns which vary together.
 func Groups(engine string, features credence.Features, p prior.Normal) ([]Group, error) {
-	for _, c := range credence.Covariances(features) {
+	for _, c := range ability.Covariances(features) {
 		if len(c.Columns) > 1 {
 			return nil, fmt.Errorf("%s: %s has %d columns that vary together by group, which engines exact and svi(covariance=full) take: write || in the place of |, which leaves their correlations out", engine, features.Blocks()[c.Block].Name, len(c.Columns))
 		}
@@ -70,8 +71,8 @@ func GroupsTogether(engine string, features credence.Features, p prior.Normal) (
 		}
 	}
 	own := map[int]param.Parameter{} // prior variances of blocks with a covariance of their own
-	together := map[int]credence.Covariance{}
-	for _, c := range credence.Covariances(features) {
+	together := map[int]ability.Covariance{}
+	for _, c := range ability.Covariances(features) {
 		own[c.Block] = param.Parameter{}
 		if len(c.Columns) > 1 {
 			together[c.Block] = c

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/prior"
 )
@@ -18,7 +19,7 @@ func Rest(features credence.Features, p credence.Prior) (rest int, levels bool) 
 	d := features.Weights()
 	normal, ok := p.(prior.Normal)
 	head, all := arrow.Weights(features)
-	together := slices.ContainsFunc(credence.Covariances(features), func(c credence.Covariance) bool { return len(c.Columns) > 1 })
+	together := slices.ContainsFunc(ability.Covariances(features), func(c ability.Covariance) bool { return len(c.Columns) > 1 })
 	if !ok || !together && (all <= fewLevels || normal.ARD) {
 		return d, false
 	}

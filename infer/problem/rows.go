@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -214,13 +215,13 @@ type FileBlock struct {
 	File int
 }
 
-// ByFile yields all rows of the data by blocks that end with their files, as [credence.Files] has these. A batch is
+// ByFile yields all rows of the data by blocks that end with their files, as [ability.Files] has these. A batch is
 // valid until the next.
 func (r *Rows) ByFile(ctx context.Context) iter.Seq2[FileBlock, error] {
 	return func(yield func(FileBlock, error) bool) {
-		files := credence.Files(r.data)
+		files := ability.Files(r.data)
 		for k, begin := range files[:len(files)-1] {
-			for first, count := range credence.FileBlocks(begin, files[k+1]) {
+			for first, count := range ability.FileBlocks(begin, files[k+1]) {
 				if !yield(r.blockOf(ctx, k, first, count)) {
 					return
 				}

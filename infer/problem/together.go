@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
@@ -27,7 +28,7 @@ func TogetherOf(engine string, features credence.Features, groups []Group) (list
 		return nil, fmt.Errorf("%s: the model has no features", engine)
 	}
 	blocks := features.Blocks()
-	for _, c := range credence.Covariances(features) {
+	for _, c := range ability.Covariances(features) {
 		k := len(c.Columns)
 		if k < 2 {
 			continue
@@ -53,7 +54,7 @@ func (t *Together) PairName(r, c int) string {
 }
 
 // columnsOf splits the group of a term into those of its columns.
-func columnsOf(g Group, c credence.Covariance) (list []Group) {
+func columnsOf(g Group, c ability.Covariance) (list []Group) {
 	k := len(c.Columns)
 	for j, name := range c.Columns {
 		of := g

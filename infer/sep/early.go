@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/safetensors"
 )
@@ -135,11 +135,11 @@ func (l *Learner) readEarly(r *safetensors.Reader, s *scalars) error {
 	first := 0
 	for i, length := range lengths {
 		last := first + int(length)
-		if length < 0 || last > len(slots) || e.label[i] > 1 || !(e.weight[i] > 0) || !credence.Bounded(e.weight[i], e.offset[i]) || l.biasSums.count[e.label[i]] <= 0 {
+		if length < 0 || last > len(slots) || e.label[i] > 1 || !(e.weight[i] > 0) || !ability.Bounded(e.weight[i], e.offset[i]) || l.biasSums.count[e.label[i]] <= 0 {
 			return fmt.Errorf("early row %d is none that was learned: the file is damaged", i)
 		}
 		for k, slot := range slots[first:last] {
-			if slot < 0 || int(slot) >= l.slots || l.at(slot).due == 0 || len(values) > 0 && !credence.Bounded(values[first+k]) {
+			if slot < 0 || int(slot) >= l.slots || l.at(slot).due == 0 || len(values) > 0 && !ability.Bounded(values[first+k]) {
 				return fmt.Errorf("early row %d is none that was learned: the file is damaged", i)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
@@ -133,14 +134,14 @@ func (l *Learner) Learn(b *credence.Batch, probability []float64) (refused []int
 func (l *Learner) bearable(columns []int32, values []float64, label int, weight, offset float64) bool {
 	work := l.working(len(columns))
 	bias, s, mean := l.cavities(work, columns, values, label, weight, offset)
-	if !credence.Bounded(s, mean, weight) {
+	if !ability.Bounded(s, mean, weight) {
 		return false
 	}
 	_, a, b := site(mean, s, label)
 	bounded := func(f *feature, w *working, a, b float64) bool {
 		var c factors
 		c.addRow(w, label, weight, a, b)
-		return credence.Bounded(f.lambda+c.lambda[label], f.shift+c.shift[label], float64(f.count)+weight)
+		return ability.Bounded(f.lambda+c.lambda[label], f.shift+c.shift[label], float64(f.count)+weight)
 	}
 	if !bounded(&l.bias, &bias, a, b) {
 		return false

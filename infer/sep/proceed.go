@@ -1,10 +1,12 @@
 package sep
 
-import "github.com/credence-ml/credence"
+import (
+	"github.com/credence-ml/credence/ability"
+)
 
-var _ credence.Continuer = (*Learner)(nil)
+var _ ability.Continuer = (*Learner)(nil)
 
-// Continue implements [credence.Continuer]: the likelihood factors so far count share of what they did, and
+// Continue implements [ability.Continuer]: the likelihood factors so far count share of what they did, and
 // those of rows to come are added to them. ρ0 and τ0 are learned on.
 func (l *Learner) Continue(share float64) {
 	l.endBatch()

@@ -3,12 +3,12 @@ package sep
 import (
 	"slices"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
-var _ credence.Pruner = (*Learner)(nil)
+var _ ability.Pruner = (*Learner)(nil)
 
-// PruneEvery implements [credence.Pruner].
+// PruneEvery implements [ability.Pruner].
 func (l *Learner) PruneEvery() int64 {
 	switch {
 	case l.cfg.Features > 0:

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/safetensors"
 )
 
@@ -99,7 +99,7 @@ func (s *scalars) check() error {
 		return damaged("%d rows, and the prior is learned at %d", s.Rows, s.NextHyper)
 	case s.Events.SkippedCavities < 0 || s.Events.NegativeSites < 0:
 		return damaged("%d skipped cavities and %d negative sites", s.Events.SkippedCavities, s.Events.NegativeSites)
-	case s.Batches < 0 || s.BatchRows < 0 || !credence.Bounded(s.BatchBias[:]...):
+	case s.Batches < 0 || s.BatchRows < 0 || !ability.Bounded(s.BatchBias[:]...):
 		return damaged("%d batches and %d rows", s.Batches, s.BatchRows)
 	}
 	return nil
@@ -160,7 +160,7 @@ func (l *Learner) readChanges(r *safetensors.Reader, s *scalars) error {
 	if err != nil {
 		return err
 	}
-	if len(values) != 6*len(slots) || !credence.Bounded(values...) {
+	if len(values) != 6*len(slots) || !ability.Bounded(values...) {
 		return fmt.Errorf("%d changes with %d numbers: the file is damaged", len(slots), len(values))
 	}
 	l.batch.rows, l.batch.bias = s.BatchRows, factorsOf(s.BatchBias[:])

@@ -7,11 +7,12 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
-var _ credence.Uniter = (*Learner)(nil)
+var _ ability.Uniter = (*Learner)(nil)
 
-// Unites implements [credence.Uniter]: what depends on the order of all rows is refused.
+// Unites implements [ability.Uniter]: what depends on the order of all rows is refused.
 func (l *Learner) Unites() error {
 	switch {
 	case l.cfg.forgets():
@@ -22,7 +23,7 @@ func (l *Learner) Unites() error {
 	return nil
 }
 
-// Leave implements [credence.Uniter].
+// Leave implements [ability.Uniter].
 func (l *Learner) Leave(rows bool) {
 	l.endBatch()
 	if l.early.stage != sample {
@@ -39,7 +40,7 @@ func (l *Learner) Leave(rows bool) {
 	l.Refresh()
 }
 
-// Unite implements [credence.Uniter]: the sums of the likelihood factors add up.
+// Unite implements [ability.Uniter]: the sums of the likelihood factors add up.
 func (l *Learner) Unite(other credence.Online, slots []int32) error {
 	o, ok := other.(*Learner)
 	if !ok || o == nil || o.slots > len(slots) {
@@ -70,7 +71,7 @@ func (l *Learner) Unite(other credence.Online, slots []int32) error {
 	return nil
 }
 
-// United implements [credence.Uniter]: ρ0 and τ0 move until they rest, by all features, which is once.
+// United implements [ability.Uniter]: ρ0 and τ0 move until they rest, by all features, which is once.
 func (l *Learner) United() {
 	for range mostPasses {
 		before := l.prior

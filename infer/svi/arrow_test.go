@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/conform"
@@ -25,15 +26,15 @@ import (
 // grouped are numbers and columns by the levels of keys, a block for each run; terms are those that vary together.
 type grouped struct {
 	conform.Columns
-	runs  []credence.LevelRun
-	terms []credence.Covariance
+	runs  []ability.LevelRun
+	terms []ability.Covariance
 }
 
-func (g grouped) LevelRuns() []credence.LevelRun { return g.runs }
+func (g grouped) LevelRuns() []ability.LevelRun { return g.runs }
 
 func (g grouped) DenseWeights() int { return g.runs[0].First }
 
-func (g grouped) Covariances() []credence.Covariance { return g.terms }
+func (g grouped) Covariances() []ability.Covariance { return g.terms }
 
 func (g grouped) Blocks() []credence.Block {
 	blocks := g.Columns.Blocks()
@@ -50,7 +51,7 @@ func byLevels(family credence.Likelihood, intercept, nested bool, g, each, k, h 
 	rng := rand.New(rand.NewPCG(uint64(g), uint64(k)))
 	columns := conform.Columns{Dense: 2, Sparse: g*k + h, Intercept: intercept}
 	first := columns.Weights() - columns.Sparse
-	f := grouped{Columns: columns, runs: []credence.LevelRun{{Key: "g", First: first, Levels: g, Columns: k}, {Key: "h", First: first + g*k, Levels: h, Columns: 1}}}
+	f := grouped{Columns: columns, runs: []ability.LevelRun{{Key: "g", First: first, Levels: g, Columns: k}, {Key: "h", First: first + g*k, Levels: h, Columns: 1}}}
 	data := &credence.Batch{X: linop.NewDense(g*each, 2+g*k+h)}
 	effects := make([]float64, 2*g+h)
 	for j := range effects {
@@ -156,10 +157,10 @@ func TestEliminatedLevels(t *testing.T) {
 }
 
 // varying are rows with intercepts and slopes by level, and a term that says so.
-func varying(family credence.Likelihood, term credence.Covariance) (grouped, *credence.Batch) {
+func varying(family credence.Likelihood, term ability.Covariance) (grouped, *credence.Batch) {
 	features, data := byLevels(family, true, false, 20, 12, 2, 4, func(z float64) []float64 { return []float64{1, z} })
 	term.Block, term.Key, term.Levels, term.Columns = 2, "g", 20, []string{"1", "z"}
-	features.terms = []credence.Covariance{term}
+	features.terms = []ability.Covariance{term}
 	return features, data
 }
 
@@ -171,9 +172,9 @@ func TestHeldCorrelation(t *testing.T) {
 		family credence.Likelihood
 		of     Approximation
 	}{{likelihood.Bernoulli{}, Variational}, {likelihood.Poisson{}, Laplace}} {
-		features, data := varying(c.family, credence.Covariance{SD: []float64{a, b}, Held: true, Correlations: []float64{rho}})
+		features, data := varying(c.family, ability.Covariance{SD: []float64{a, b}, Held: true, Correlations: []float64{rho}})
 		free := features
-		free.terms = []credence.Covariance{{Block: 2, Key: "g", Levels: 20, Columns: []string{"u"}, SD: []float64{1}, Held: true}}
+		free.terms = []ability.Covariance{{Block: 2, Key: "g", Levels: 20, Columns: []string{"u"}, SD: []float64{1}, Held: true}}
 		turned := *data
 		turned.X = linop.NewDense(data.X.Rows, data.X.Cols)
 		for i := range data.X.Rows {
@@ -220,7 +221,7 @@ func TestCorrelationSlopes(t *testing.T) {
 		family credence.Likelihood
 		of     Approximation
 	}{{likelihood.Bernoulli{}, Variational}, {likelihood.Poisson{}, Laplace}, {likelihood.NegativeBinomial{}, Variational}} {
-		features, data := varying(c.family, credence.Covariance{})
+		features, data := varying(c.family, ability.Covariance{})
 		g := integratedBy(t, credence.Model{Features: features, Likelihood: c.family, Prior: prior.Normal{}}, Config{Covariance: Full, Hyper: param.Integrate, Approximation: c.of}, conform.Memory{All: data})
 		if left := g.top.Axes.Whitened(g.mode.Gradient); left > 1e-4 {
 			t.Errorf("%T: the slope at the mode is %v", c.family, left)
@@ -249,7 +250,7 @@ func TestCorrelationSlopes(t *testing.T) {
 // TestResumeEliminated: a fit of correlated groups, killed after every so many steps and resumed, is the same; so are
 // fits with one thread and with seven.
 func TestResumeEliminated(t *testing.T) {
-	features, data := varying(likelihood.Poisson{}, credence.Covariance{})
+	features, data := varying(likelihood.Poisson{}, ability.Covariance{})
 	model := credence.Model{Features: features, Likelihood: likelihood.Poisson{}, Prior: prior.Normal{}}
 	whole := fitted(t, model, Config{Covariance: Full, Hyper: param.Integrate, Threads: 7}, conform.Memory{All: data})
 	cfg := Config{Covariance: Full, Hyper: param.Integrate, Threads: 1, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/internal/mixture"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
@@ -325,7 +326,7 @@ func (r *fit) widen(q *mixture.Bound, x, from, to []float64) {
 
 // ofLevels is the number of weights that belong to levels of keys.
 func ofLevels(features credence.Features) (weights int) {
-	if f, ok := features.(credence.Keyed); ok {
+	if f, ok := features.(ability.Keyed); ok {
 		for _, run := range f.LevelRuns() {
 			weights += run.Levels * run.Columns
 		}

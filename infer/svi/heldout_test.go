@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/folds"
@@ -197,9 +198,9 @@ func TestHeldOutDefault(t *testing.T) {
 // exclusive are columns of which a row has one at most.
 type exclusive struct{ plain }
 
-func (f exclusive) LevelRuns() []credence.LevelRun {
+func (f exclusive) LevelRuns() []ability.LevelRun {
 	last := f.plain.Blocks()[len(f.plain.Blocks())-1]
-	return []credence.LevelRun{{Key: last.Name, First: last.First, Levels: last.Count, Columns: 1}}
+	return []ability.LevelRun{{Key: last.Name, First: last.First, Levels: last.Count, Columns: 1}}
 }
 
 func (f exclusive) DenseWeights() int { return f.Weights() }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -19,12 +20,12 @@ const tolerance = 1e-9
 // features are those of a test.
 type features struct {
 	dense, weights int
-	runs           []credence.LevelRun
+	runs           []ability.LevelRun
 }
 
 func (f *features) Weights() int                                                     { return f.weights }
 func (f *features) DenseWeights() int                                                { return f.dense }
-func (f *features) LevelRuns() []credence.LevelRun                                   { return f.runs }
+func (f *features) LevelRuns() []ability.LevelRun                                    { return f.runs }
 func (f *features) Blocks() []credence.Block                                         { return nil }
 func (f *features) Transform(*credence.Workspace, *credence.Design, *credence.Batch) {}
 
@@ -39,7 +40,7 @@ type term struct {
 func design(rng *rand.Rand, n, dense int, terms []term) (*features, *credence.Design) {
 	f := &features{dense: dense, weights: dense}
 	for _, t := range terms {
-		f.runs = append(f.runs, credence.LevelRun{Key: t.key, First: f.weights, Levels: t.levels, Columns: t.k})
+		f.runs = append(f.runs, ability.LevelRun{Key: t.key, First: f.weights, Levels: t.levels, Columns: t.k})
 		f.weights += t.levels * t.k
 	}
 	phi := &credence.Design{Dense: linop.NewDense(n, dense)}
@@ -506,12 +507,12 @@ func TestNewRefuses(t *testing.T) {
 		}
 		return c
 	}
-	run := func(first, levels, k int) [][]credence.LevelRun {
-		return [][]credence.LevelRun{{{Key: "g", First: first, Levels: levels, Columns: k}}}
+	run := func(first, levels, k int) [][]ability.LevelRun {
+		return [][]ability.LevelRun{{{Key: "g", First: first, Levels: levels, Columns: k}}}
 	}
 	for name, bad := range map[string]struct {
 		dense int
-		heads [][]credence.LevelRun
+		heads [][]ability.LevelRun
 		cells linop.CSR
 	}{
 		"run of dense columns": {3, run(2, 2, 1), cells(2)},
@@ -519,7 +520,7 @@ func TestNewRefuses(t *testing.T) {
 		"no level":             {3, run(3, 0, 2), cells(0)},
 		"huge":                 {3, run(3, 1<<40, 1<<40), cells(2)},
 		"two keys of a weight": {3, append(run(3, 2, 2), run(6, 2, 2)...), cells(4)},
-		"other levels":         {3, [][]credence.LevelRun{{{First: 3, Levels: 2, Columns: 1}, {First: 5, Levels: 3, Columns: 1}}}, cells(2)},
+		"other levels":         {3, [][]ability.LevelRun{{{First: 3, Levels: 2, Columns: 1}, {First: 5, Levels: 3, Columns: 1}}}, cells(2)},
 		"few cells":            {3, run(3, 2, 2), cells(1)},
 		"cell of the head":     {3, run(3, 2, 2), cells(2, 1)},
 		"dense cell":           {3, run(3, 2, 2), cells(2, 4)},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -21,7 +22,7 @@ func Weights(features credence.Features) (largest, all int) {
 	return largest, all
 }
 
-func weightsOf(runs []credence.LevelRun) (count int) {
+func weightsOf(runs []ability.LevelRun) (count int) {
 	for _, r := range runs {
 		count += r.Levels * r.Columns
 	}
@@ -29,8 +30,8 @@ func weightsOf(runs []credence.LevelRun) (count int) {
 }
 
 // keys are the runs in sparse columns, by their keys.
-func keys(features credence.Features) (list [][]credence.LevelRun) {
-	keyed, ok := features.(credence.Keyed)
+func keys(features credence.Features) (list [][]ability.LevelRun) {
+	keyed, ok := features.(ability.Keyed)
 	if !ok {
 		return nil
 	}
@@ -38,7 +39,7 @@ func keys(features credence.Features) (list [][]credence.LevelRun) {
 		if r.First < keyed.DenseWeights() || r.Levels < 1 {
 			continue
 		}
-		k := slices.IndexFunc(list, func(of []credence.LevelRun) bool { return of[0].Key == r.Key && of[0].Levels == r.Levels })
+		k := slices.IndexFunc(list, func(of []ability.LevelRun) bool { return of[0].Key == r.Key && of[0].Levels == r.Levels })
 		if k < 0 {
 			k, list = len(list), append(list, nil)
 		}
@@ -50,19 +51,19 @@ func keys(features credence.Features) (list [][]credence.LevelRun) {
 // Finder finds the pattern that rows have.
 type Finder struct {
 	weights, dense int
-	heads          [][]credence.LevelRun // the outermost, then the keys that may be further ones, largest first
-	level          []int32               // of every sparse column in the outermost head, -1 for others
-	last           []int32               // the last column of the level that a sparse column is of, in its run
-	pairs          []uint64              // a level of the outermost head and a sparse column
-	apart          []uint64              // two sparse columns of a row without such a level
-	settled        int                   // pairs that are sorted and stand once
+	heads          [][]ability.LevelRun // the outermost, then the keys that may be further ones, largest first
+	level          []int32              // of every sparse column in the outermost head, -1 for others
+	last           []int32              // the last column of the level that a sparse column is of, in its run
+	pairs          []uint64             // a level of the outermost head and a sparse column
+	apart          []uint64             // two sparse columns of a row without such a level
+	settled        int                  // pairs that are sorted and stand once
 }
 
 // NewFinder begins with features of which some weights are those of levels. The key with most of them is the outermost
 // head, of several the first.
 func NewFinder(features credence.Features) *Finder {
-	f := &Finder{weights: features.Weights(), dense: features.(credence.Keyed).DenseWeights(), heads: keys(features)}
-	slices.SortStableFunc(f.heads, func(a, b []credence.LevelRun) int { return weightsOf(b) - weightsOf(a) })
+	f := &Finder{weights: features.Weights(), dense: features.(ability.Keyed).DenseWeights(), heads: keys(features)}
+	slices.SortStableFunc(f.heads, func(a, b []ability.LevelRun) int { return weightsOf(b) - weightsOf(a) })
 	for len(f.heads) > 1 && weightsOf(f.heads[len(f.heads)-1]) < leastNested {
 		f.heads = f.heads[:len(f.heads)-1]
 	}
@@ -70,7 +71,7 @@ func NewFinder(features credence.Features) *Finder {
 	for j := range f.last {
 		f.last[j] = int32(j)
 	}
-	for _, r := range features.(credence.Keyed).LevelRuns() {
+	for _, r := range features.(ability.Keyed).LevelRuns() {
 		for j := 0; j < r.Levels*r.Columns && r.First >= f.dense; j++ {
 			f.last[r.First-f.dense+j] = int32(r.First - f.dense + j/r.Columns*r.Columns + r.Columns - 1)
 		}
@@ -79,7 +80,7 @@ func NewFinder(features credence.Features) *Finder {
 }
 
 // levels are those that a key has at every sparse column, -1 where it has none.
-func (f *Finder) levels(runs []credence.LevelRun) []int32 {
+func (f *Finder) levels(runs []ability.LevelRun) []int32 {
 	list := make([]int32, f.weights-f.dense)
 	for j := range list {
 		list[j] = -1
@@ -188,7 +189,7 @@ func (f *Finder) nest(pairs []uint64, levels, used []int32) (next []uint64, nest
 }
 
 // cells are those of all heads by the places of a pattern; none without.
-func (f *Finder) cells(heads [][]credence.LevelRun, pairs [][]uint64, places *Pattern) linop.CSR {
+func (f *Finder) cells(heads [][]ability.LevelRun, pairs [][]uint64, places *Pattern) linop.CSR {
 	out := linop.CSR{Cols: f.weights, Start: []int{0}}
 	for t, runs := range heads {
 		k := 0

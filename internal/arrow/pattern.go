@@ -3,7 +3,7 @@ package arrow
 import (
 	"fmt"
 
-	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -24,7 +24,7 @@ type Pattern struct {
 
 // head is the levels of a key, which are eliminated together.
 type head struct {
-	runs       []credence.LevelRun
+	runs       []ability.LevelRun
 	levels, k  int
 	first, end int  // places
 	row        int  // of Cells, of level 0
@@ -36,7 +36,7 @@ type head struct {
 
 // New returns the pattern of heads, outermost first, each of the runs of one key, with their cells. It refuses what is
 // none.
-func New(weights, dense int, heads [][]credence.LevelRun, cells linop.CSR) (*Pattern, error) {
+func New(weights, dense int, heads [][]ability.LevelRun, cells linop.CSR) (*Pattern, error) {
 	p := &Pattern{Weights: weights, Dense: dense, Cells: cells, place: make([]int32, max(0, weights))}
 	if weights < 0 || dense < 0 || dense > weights || cells.Cols != weights {
 		return nil, fmt.Errorf("arrow: %d weights, %d of them dense, and cells of %d columns", weights, dense, cells.Cols)
@@ -111,7 +111,7 @@ func (p *Pattern) Len() int { return p.size }
 func (p *Pattern) Rest() int { return p.Weights - p.leaf }
 
 // Parts are the dense columns, the runs of every head, outermost first, and what every level has met.
-func (p *Pattern) Parts() (dense int, heads [][]credence.LevelRun, cells *linop.CSR) {
+func (p *Pattern) Parts() (dense int, heads [][]ability.LevelRun, cells *linop.CSR) {
 	for _, h := range p.heads {
 		heads = append(heads, h.runs)
 	}

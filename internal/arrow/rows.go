@@ -121,7 +121,7 @@ func (p *Pattern) addRow(values []float64, h *head, e *entries, t int, w float64
 }
 
 // Close makes the leaf whole after the last rows.
-func (p *Pattern) Close(h []float64) { credence.LiftGram(p.leafOf(h), p.Rest(), p.Dense) }
+func (p *Pattern) Close(h []float64) { linop.LiftGram(p.leafOf(h), p.Rest(), p.Dense) }
 
 // Centre turns H into TᵀHT, that of dense columns less their means: weight 0 is the intercept, a dense column, and T =
 // [1, −x̄ᵀ; 0, I]. The means of sparse columns have to be 0, for their cells would all be there.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/internal/hyper"
 )
@@ -18,7 +19,7 @@ func (c Candidate) End() int { return c.First + c.Count }
 // takeCandidates takes the candidates of features. Columns stand in the order of the weights.
 func (s *Setting) takeCandidates(features credence.Features, together bool) {
 	s.Candidates = nil
-	for _, b := range credence.Candidates(features, together) {
+	for _, b := range ability.Candidates(features, together) {
 		s.Candidates = append(s.Candidates, Candidate{b.First, b.Count})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -65,14 +66,14 @@ func Features(t *testing.T, features credence.Features, rows *credence.Batch) {
 			}
 		})
 	}
-	if scaled, ok := features.(credence.Rescaled); ok {
+	if scaled, ok := features.(ability.Rescaled); ok {
 		t.Run("own units", func(t *testing.T) { featureOwnUnits(t, features, scaled) })
 	}
 	if tunable, ok := features.(credence.Tunable); ok {
 		t.Run("hyper-parameters", func(t *testing.T) { featureHyper(t, tunable, rows, whole) })
 		t.Run("pullback", func(t *testing.T) { featurePullback(t, tunable, rows, whole) })
 	}
-	if random, ok := features.(credence.Redrawable); ok {
+	if random, ok := features.(ability.Redrawable); ok {
 		t.Run("redraw", func(t *testing.T) { featureRedraw(t, random, features, rows, whole) })
 		t.Run("thin", func(t *testing.T) { featureThin(t, random, features, rows, whole) })
 	}
@@ -105,7 +106,7 @@ func featureBlocks(t *testing.T, features credence.Features) {
 }
 
 // featureOwnUnits checks that every weight has a column, under its own name, to which it contributes.
-func featureOwnUnits(t *testing.T, features credence.Features, scaled credence.Rescaled) {
+func featureOwnUnits(t *testing.T, features credence.Features, scaled ability.Rescaled) {
 	own, err := scaled.OwnUnits()
 	if err != nil {
 		t.Fatal(err)

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // featureRedraw checks that a redraw follows seed and start, keeps the blocks and
 // leaves the features it came from alone, which are start 0.
-func featureRedraw(t *testing.T, random credence.Redrawable, features credence.Features, rows *credence.Batch, whole *credence.Design) {
+func featureRedraw(t *testing.T, random ability.Redrawable, features credence.Features, rows *credence.Batch, whole *credence.Design) {
 	one := random.Redraw(5, 6)
 	sameBits(t, "a redraw for the same start", transform(random.Redraw(5, 6), 1, rows), transform(one, 1, rows))
 	sameBits(t, "start 0", transform(random.Redraw(5, 0), 1, rows), whole)
@@ -35,7 +36,7 @@ func featureRedraw(t *testing.T, random credence.Redrawable, features credence.F
 
 // featureThin checks that thinned features have the same blocks, no larger, and the same hyper-parameters,
 // and that as many parts as there are weights leave something of every block.
-func featureThin(t *testing.T, random credence.Redrawable, features credence.Features, rows *credence.Batch, whole *credence.Design) {
+func featureThin(t *testing.T, random ability.Redrawable, features credence.Features, rows *credence.Batch, whole *credence.Design) {
 	for _, parts := range []int{1, 2, features.Weights()} {
 		thin := random.Thin(parts)
 		was, now := features.Blocks(), thin.Blocks()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 )
 
 // Dense is the layout of d×d values, row-major, of which the upper triangle is read.
@@ -25,7 +26,7 @@ func (l Dense) AddRows(ws *credence.Workspace, h []float64, phi *credence.Design
 }
 
 // Close implements [Layout].
-func (l Dense) Close(h []float64, dense int) { credence.LiftGram(h, l.Weights, dense) }
+func (l Dense) Close(h []float64, dense int) { linop.LiftGram(h, l.Weights, dense) }
 
 // Centre implements [Layout].
 func (l Dense) Centre(h, means []float64) {

@@ -15,50 +15,51 @@ var levels = []struct {
 	level  int
 }{
 	{"internal/layout", 0},
-	{"internal/diagnose", 3},
+	{"internal/diagnose", 4},
 	{"safetensors", 0},         // no nouns of ours
-	{"internal/arrow", 3},      // matrices of weights by levels
-	{"internal/gauss", 4},      // normal posteriors of weights
-	{"internal/conform", 10},   // test suites for every noun; imported by tests alone
-	{"internal/candidates", 5}, // columns of a selection problem
-	{"internal/relation", 10},  // what must hold of every answer; imported by tests alone
+	{"internal/arrow", 4},      // matrices of weights by levels
+	{"internal/gauss", 5},      // normal posteriors of weights
+	{"internal/conform", 11},   // test suites for every noun; imported by tests alone
+	{"internal/candidates", 6}, // columns of a selection problem
+	{"internal/relation", 11},  // what must hold of every answer; imported by tests alone
 	{"internal/", 0},
 	{"linop", 1},
 	{"param", 0},
 	{"spec", 0},
 	{"selection", 0}, // plain data
-	{"selection/refit", 7},
+	{"selection/refit", 8},
 	{"calibration", 1},
 	{"likelihood", 1}, // of ours, only param and spec outside internal
 	{"metric", 1},
-	{"", 2}, // the root package
-	{"prior", 3},
-	{"feature", 3},
-	{"frame", 3},
-	{"table", 3},
-	{"feature/keyed", 4},
-	{"criticism", 5},
-	{"dataset", 4},
-	{"posterior", 4},
-	{"formula", 5},
-	{"modelfile", 5},
-	{"infer/problem", 4}, // what every engine stands on
-	{"infer/", 6},
-	{"active", 7},
-	{"active/rank", 9}, // rows of files
-	{"imaging", 7},
-	{"examples/", 11},
-	{"score", 6},
-	{"effect", 7},
-	{"plot", 8},
-	{"look", 6},
-	{"report", 9},
-	{"fit", 8},
-	{"learn", 9},
-	{"stream", 10}, // rows of files
-	{"shards", 10}, // files, row by row too
-	{"apply", 8},
-	{"cmd/", 11},
+	{"", 2},        // the root package
+	{"ability", 3}, // what parts may be able to do beside what the root asks
+	{"prior", 4},
+	{"feature", 4},
+	{"frame", 4},
+	{"table", 4},
+	{"feature/keyed", 5},
+	{"criticism", 6},
+	{"dataset", 5},
+	{"posterior", 5},
+	{"formula", 6},
+	{"modelfile", 6},
+	{"infer/problem", 5}, // what every engine stands on
+	{"infer/", 7},
+	{"active", 8},
+	{"active/rank", 10}, // rows of files
+	{"imaging", 8},
+	{"examples/", 12},
+	{"score", 7},
+	{"effect", 8},
+	{"plot", 9},
+	{"look", 7},
+	{"report", 10},
+	{"fit", 9},
+	{"learn", 10},
+	{"stream", 11}, // rows of files
+	{"shards", 11}, // files, row by row too
+	{"apply", 9},
+	{"cmd/", 12},
 }
 
 // forbidden lists arrows that heights alone would allow.

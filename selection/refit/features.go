@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
@@ -79,7 +80,7 @@ func Features(fitted *credence.Fitted, how selection.Options) (*selection.Result
 	}
 	out := &selection.Result{Sets: []selection.Set{}, Features: make([]selection.Feature, 0, len(terms))}
 	groups := map[int]string{}
-	for c := range credence.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
+	for c := range ability.EachCandidate(fitted.Members[0].Model.Features, fitted.Report.Together) {
 		for j := c.First; j < c.First+c.Count && c.Count > 1; j++ {
 			groups[j] = c.Name
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/linop"
 )
 
 // begin stores the variables that a start begins with in state.X.
@@ -156,7 +157,7 @@ func (q *Bound) metric(ctx context.Context, rows *problem.Rows, x []float64, d i
 	if err != nil || !within {
 		return nil, err
 	}
-	credence.LiftGram(g.upper, d, dense)
+	linop.LiftGram(g.upper, d, dense)
 	for k := range d {
 		g.upper[k*d+k] += 1 / q.WeightPrior[g.place(k)]
 	}

@@ -22,6 +22,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/internal/newton"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
@@ -59,7 +60,7 @@ type Result struct {
 
 // Redrawn returns the features of a start: the given ones first, then fresh draws.
 func Redrawn(features credence.Features, seed uint64, start int) credence.Features {
-	if random, ok := features.(credence.Redrawable); ok {
+	if random, ok := features.(ability.Redrawable); ok {
 		return random.Redraw(seed, start)
 	}
 	return features

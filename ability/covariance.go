@@ -1,4 +1,8 @@
-package credence
+package ability
+
+import (
+	"github.com/credence-ml/credence"
+)
 
 // Covariance says that a block of weights is a term such as (1 + x | g), whose weights are those of the levels of
 // groups of rows: weight First + level·k + column, k columns for each level. The k weights of a level are
@@ -26,7 +30,7 @@ type Covaried interface {
 }
 
 // Covariances returns those of features, nil where there are none.
-func Covariances(features Features) []Covariance {
+func Covariances(features credence.Features) []Covariance {
 	if covaried, ok := features.(Covaried); ok {
 		return covaried.Covariances()
 	}
