@@ -55,23 +55,28 @@ func (t *Table) offending(failure error, most int) *Offending {
 // Add adds rows that cannot be read, the first of all among them. It reports whether there may be more to add.
 func (o *Offending) Add(faults []table.Fault) bool {
 	for _, f := range faults {
-		e, is := f.Err.(*text.Error)
-		if !is || e.Text == "" || e.Column == "" {
-			continue
-		}
-		at := slices.IndexFunc(o.found, func(c offending) bool { return c.column == e.Column })
-		if at < 0 {
-			at = len(o.found)
-			o.found = append(o.found, offending{column: e.Column})
-		}
-		c := &o.found[at]
-		c.rows++
-		if !slices.Contains(c.texts, e.Text) && len(c.texts) < mostOffending {
-			c.texts = append(c.texts, e.Text)
-			o.texts++
+		if e, is := f.Err.(*text.Error); is && e.Text != "" && e.Column != "" {
+			o.add(e)
+			for _, also := range e.Also {
+				o.add(also)
+			}
 		}
 	}
 	return o.texts <= o.most
+}
+
+func (o *Offending) add(e *text.Error) {
+	at := slices.IndexFunc(o.found, func(c offending) bool { return c.column == e.Column })
+	if at < 0 {
+		at = len(o.found)
+		o.found = append(o.found, offending{column: e.Column})
+	}
+	c := &o.found[at]
+	c.rows++
+	if !slices.Contains(c.texts, e.Text) && len(c.texts) < mostOffending {
+		c.texts = append(c.texts, e.Text)
+		o.texts++
+	}
 }
 
 // Error names every text that cannot be read.

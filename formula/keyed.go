@@ -54,18 +54,16 @@ const anyIndex = min(1<<53, math.MaxInt)
 func (p *Plan) Keyed(kind func(name string) (credence.Kind, bool)) (*keyed.Plan, error) {
 	l := lowering{plan: p, kind: kind, places: keyed.Places{}, keys: &keyed.Plan{Format: keyed.Format, NoIntercept: !p.Intercept}}
 	k := l.keys
-	if p.Frame.Target != nil {
-		k.Target = *p.Frame.Target
-	}
-	k.Weight, k.Offset = p.Frame.Weight, p.Frame.Offset
-	if precision := p.Frame.Precision; precision != nil { // the families learned online have no dispersion
+	k.Roles = p.Frame.Roles()
+	k.Trials = nil
+	if precision := k.Precision; precision != nil { // the families learned online have no dispersion
 		if k.Weight != nil {
 			return nil, fmt.Errorf("precision(%s) is a weight in a model learned online, and the formula has weight(%s): make their product a column of its own", precision, k.Weight)
 		}
-		k.Weight = precision
+		k.Weight, k.Precision = precision, nil
 	}
-	for _, e := range append([]frame.Expr{k.Target}, k.Offset...) {
-		if err := l.row(e); err != nil {
+	for _, e := range k.Expressions() {
+		if err := l.row(*e); err != nil {
 			return nil, err
 		}
 	}

@@ -320,7 +320,8 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 			return b.rows.fail(first+i, fmt.Errorf("target %s is missing: leave the row out, or predict instead", t.Expr))
 		}
 	}
-	if bad := b.reader.read(dst); bad >= 0 {
+	text := func(i int) (string, bool) { return b.rows.text(first+i, &t.Expr) }
+	if bad := b.reader.read(dst, text); bad >= 0 {
 		known := strings.Join(t.Classes(), ", ")
 		what := "is " + number(dst[bad])
 		switch k := int(dst[bad]); {
@@ -328,8 +329,8 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 			what = "is " + b.rows.levels(&t.Expr)[k]
 		case b.reader.codes != nil:
 			what = "has a class"
-			if text, ok := b.rows.text(first+bad, &t.Expr); ok {
-				what = "is " + text
+			if level, ok := text(bad); ok {
+				what = "is " + level
 			}
 		}
 		return b.rows.fail(first+bad, fmt.Errorf("target %s %s, which training did not see: it must be one of %s", t.Expr, what, known))

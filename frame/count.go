@@ -231,21 +231,13 @@ func (c *Census) readWeights(rows int) error {
 	}
 	for i, w := range r.weight {
 		if w < 0 {
-			return r.fail(i, badWeight(e.Expr, w))
+			return r.fail(i, BadWeight(e.String(), w))
 		}
 		if w != w {
 			r.weight[i] = 0
 		}
 	}
 	return nil
-}
-
-func badWeight(e *Expr, w float64) error {
-	return fmt.Errorf("weight %s is %s: weights must be 0 or more; correct the row or leave it out", e, number(w))
-}
-
-func badPrecision(e *Expr, p float64) error {
-	return fmt.Errorf("precision %s is %s: precisions must be above 0; correct the row or leave it out", e, number(p))
 }
 
 // countLast is the main round.

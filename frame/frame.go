@@ -109,13 +109,19 @@ func (f *Frame) Lenient(e *Expr) bool {
 
 // drops says which columns a row is left out for that lacks their value; nil where none is left out.
 func (f *Frame) drops() func(column string) bool {
-	switch {
-	case f.Missing == Drop:
-		return func(string) bool { return true }
-	case f.DropTarget && f.Target != nil:
-		return func(column string) bool { return column == f.Target.Expr.Column }
+	if roles := f.Roles(); roles.Missing == Drop || roles.DropTarget && f.Target != nil {
+		return roles.Drops
 	}
 	return nil
+}
+
+// Roles returns what columns are beside inputs, and what is done about missing values.
+func (f *Frame) Roles() Roles {
+	roles := Roles{Weight: f.Weight, Offset: f.Offset, Precision: f.Precision, Trials: f.Trials, Missing: f.Missing, DropTarget: f.DropTarget}
+	if f.Target != nil {
+		roles.Target = &f.Target.Expr
+	}
+	return roles
 }
 
 // ModelInputs describes the batches that the frame makes.

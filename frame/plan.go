@@ -102,14 +102,17 @@ func (o Options) Validate() (Options, error) {
 
 // expressions returns all expressions, nil where there is none.
 func (p *Plan) expressions() []*Expr {
-	all := []*Expr{p.Target, p.Weight, p.Precision, p.Trials}
+	roles := p.Roles()
+	all := roles.Expressions()
 	for i := range p.Inputs {
 		all = append(all, &p.Inputs[i])
 	}
-	for i := range p.Offset {
-		all = append(all, &p.Offset[i])
-	}
 	return all
+}
+
+// Roles returns what columns are beside inputs.
+func (p *Plan) Roles() Roles {
+	return Roles{Target: p.Target, Weight: p.Weight, Offset: p.Offset, Precision: p.Precision, Trials: p.Trials}
 }
 
 func (p *Plan) validate() error {

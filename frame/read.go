@@ -303,7 +303,7 @@ func (b *Bound) readOthers(dst *credence.Batch, first, count, from int) error {
 	}
 	for i, w := range dst.Weight {
 		if w < 0 {
-			return b.rows.fail(first+i, badWeight(f.Weight, w))
+			return b.rows.fail(first+i, BadWeight(f.Weight.String(), w))
 		}
 	}
 	return nil

@@ -98,7 +98,7 @@ func (t *Target) finishClasses(s *targetTally, levels []string, positive string)
 	one := -1 // position in values of the class that counts as 1
 	switch {
 	case positive != "":
-		one = slices.IndexFunc(names, func(name string) bool { return SameLabel(name, positive) })
+		one = slices.IndexFunc(names, func(name string) bool { return sameLabel(name, positive) })
 		if one < 0 { // as the file writes it
 			one = slices.IndexFunc(s.Values, func(v float64) bool { return strings.EqualFold(t.word(v, levels), positive) })
 		}
@@ -162,90 +162,54 @@ func (t *Target) word(v float64, words []string) string {
 	return ""
 }
 
-// SameLabel says whether a label is that of a class: the same text, the same number, or the same boolean word in
-// whatever case.
-func SameLabel(label, class string) bool {
-	if label == class {
-		return true
-	}
-	if want, finite, ok := cell.ParseNumber([]byte(class)); ok && finite {
-		v, _, ok := cell.ParseNumber([]byte(label))
-		return ok && v == want
-	}
-	_, boolean := cell.ParseBoolean([]byte(label))
-	return boolean && strings.EqualFold(label, class)
-}
-
 // reader takes raw targets of a bound table to what the likelihood sees.
 type reader struct {
-	target *Target
-	codes  []float64 // of a category: for each level of the table, or NaN
-	values []float64 // of numbers: for each level of the target, what it is as a number
-	rest   bool      // whatever is not the positive class is 0
+	labels *Labels   // nil of numbers
+	codes  []float64 // of a category: for each level of the table, -1 of what is none
 }
 
 func newReader(t *Target, kind credence.Kind, levels []string) *reader {
-	r := &reader{target: t, rest: t.Mode == Classes && t.Levels[0] == ""}
 	if t.Mode == Numbers {
-		return r
+		return &reader{}
 	}
+	r := &reader{labels: NewLabels(t.Levels, t.Kind)}
 	if kind == credence.Category {
-		for _, level := range levels {
-			code := float64(slices.IndexFunc(t.Levels, func(name string) bool { return SameLabel(level, name) }))
-			if r.rest && code != 1 {
-				code = 0
-			}
-			if code < 0 {
-				code = math.NaN()
-			}
-			r.codes = append(r.codes, code)
+		r.codes = make([]float64, len(levels))
+		for k, level := range levels {
+			r.codes[k] = r.labels.of(level)
 		}
-		return r
-	}
-	for _, name := range t.Levels {
-		v, err := strconv.ParseFloat(name, 64)
-		if err != nil {
-			v = math.NaN()
-		}
-		if truth, err := strconv.ParseBool(name); err == nil && t.Kind == credence.Boolean {
-			v = 0
-			if truth {
-				v = 1
-			}
-		}
-		r.values = append(r.values, v)
 	}
 	return r
 }
 
-// read maps values in place and returns the first that it does not know, or -1.
-// NaN, a missing value, stays NaN.
-func (r *reader) read(values []float64) int {
-	if r.target.Mode == Numbers {
+// read maps values in place and returns the first that it does not know, or -1. NaN, a missing value, stays NaN. Of a
+// level that the source does not know text returns the text, where it can.
+func (r *reader) read(values []float64, text func(i int) (text string, ok bool)) int {
+	if r.labels == nil {
 		return -1
 	}
 	for i, v := range values {
 		if v != v {
 			continue
 		}
-		if r.codes != nil {
-			if k := int(v); r.rest && k == -1 {
-				values[i] = 0 // a level that the source does not know is one of the rest
-			} else if k < 0 || k >= len(r.codes) || r.codes[k] != r.codes[k] {
-				return i
+		code, ok := 0.0, false
+		switch k := int(v); {
+		case r.codes == nil:
+			code, ok = r.labels.OfNumber(v)
+		case k == -1:
+			if level, known := text(i); known {
+				code, ok = r.labels.Of([]byte(level))
 			} else {
-				values[i] = r.codes[k]
+				code, ok = 0, r.labels.names[0] == ""
 			}
-			continue
+		case k >= 0 && k < len(r.codes):
+			code = r.codes[k]
+			ok = code >= 0
 		}
-		k := slices.Index(r.values, v)
-		if r.rest && k != 1 {
-			k = 0
-		}
-		if k < 0 {
+		if !ok {
 			return i
 		}
-		values[i] = float64(k)
+		values[i] = code
 	}
 	return -1
 }

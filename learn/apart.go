@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/safetensors"
 )
@@ -28,7 +29,7 @@ func (l *Learner) CheckApart() error {
 	} else if err := able.Unites(); err != nil {
 		return misuse("engine", fmt.Errorf("%s: %w", l.engine.Engine, err))
 	}
-	plan := keyed.Plan{Missing: l.options.Missing}
+	plan := keyed.Plan{Roles: frame.Roles{Missing: l.options.Missing}}
 	switch {
 	case l.engine.Passes > 1:
 		return misuse("engine", errors.New("files apart are learned in one pass: leave passes out"))

@@ -154,7 +154,7 @@ func (l *Learner) Columns(schema *credence.Schema) ([]string, error) {
 		l.formula = compiled.String()
 		l.setTime(plan)
 	}
-	l.target = plan.Target.Column
+	l.target = plan.TargetColumn()
 	timeless := *plan
 	timeless.Time = nil
 	l.modelled = make(map[string]bool)

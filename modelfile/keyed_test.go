@@ -30,7 +30,7 @@ func keyedFit(named, included bool) *credence.Fitted {
 	}
 	return &credence.Fitted{
 		Recipe: credence.Recipe{Formula: "click ~ hash(.)", Engine: "sep"},
-		Frame:  &keyed.Frame{Target: "click", Plan: &keyed.Plan{Format: keyed.Format, Target: frame.Column("click")}},
+		Frame:  &keyed.Frame{Target: "click", Plan: &keyed.Plan{Format: keyed.Format, Roles: frame.Roles{Target: new(frame.Column("click"))}}},
 		Members: []credence.Member{{
 			Model: credence.Model{
 				Features: features, Likelihood: likelihood.Bernoulli{Link: likelihood.Probit},

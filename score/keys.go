@@ -52,9 +52,9 @@ func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
 	for _, c := range schema.Columns {
 		have[c.Name] = true
 	}
-	k.known = k.targets != IgnoreTargets && have[k.plan.Target.Column]
+	k.known = k.targets != IgnoreTargets && have[k.plan.TargetColumn()]
 	values, texts := k.plan.Needs()
-	optional := []string{k.plan.Target.Column}
+	optional := []string{k.plan.TargetColumn()}
 	if k.plan.Weight != nil {
 		optional = append(optional, k.plan.Weight.Column)
 	}
@@ -64,7 +64,7 @@ func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
 	var columns []string
 	for i, name := range append(values, texts...) {
 		switch known := have[name]; {
-		case k.targets == IgnoreTargets && name == k.plan.Target.Column && i == 0:
+		case k.targets == IgnoreTargets && name == k.plan.TargetColumn() && i == 0:
 		case !known && slices.Contains(optional, name) && i < len(values):
 		case !known:
 			return nil, fmt.Errorf("there is no column %q, which the model needs: add it to the table, whose columns are %s", name, columnNames(schema))
@@ -113,7 +113,7 @@ func (k *Keys) score(first, count int) error {
 func (k *Keys) HasTargets() bool { return k.known }
 
 // Target returns the column of the target.
-func (k *Keys) Target() string { return k.plan.Target.Column }
+func (k *Keys) Target() string { return k.plan.TargetColumn() }
 
 // Reading says how the texts of training became values.
 func (k *Keys) Reading() credence.Reading { return k.plan.Reading }

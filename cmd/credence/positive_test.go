@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -37,5 +38,25 @@ func TestPositiveClassInTheWordsOfTheData(t *testing.T) {
 	o := invoke(t, "", "fit", "gone.csv", "--target", "y", "--family", "poisson", "--positive", "1")
 	if o.code != exitMisuse || !strings.Contains(o.err, "--positive names a class, and family poisson has none") {
 		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}
+
+// The density of a class against all the rest is that of the class of the row, whether rows come from a file or a pipe.
+func TestDensityOfAClassAgainstTheRest(t *testing.T) {
+	text := repeat("x,y\n", 60, func(i int) string { return fmt.Sprintf("%d,%s\n", i%10, []string{"cat", "dog", "bird"}[i*i%7%3]) })
+	data := file(t, "t.csv", text)
+	for _, model := range []string{fitted(t, data, "--target", "y", "--positive", "dog"), fitted(t, data, "-f", "y ~ x", "--positive", "dog", "--engine", "sep")} {
+		for way, out := range map[string]string{"file": must(t, "predict", model, data, "--density"), "pipe": invoke(t, text, "predict", model, "-", "--density").out} {
+			probability, density := columnOf(t, out, "probability"), columnOf(t, out, "log_density")
+			for i, line := range strings.Split(strings.TrimSpace(text), "\n")[1:] {
+				want := 1 - probability[i]
+				if strings.HasSuffix(line, "dog") {
+					want = probability[i]
+				}
+				if math.Abs(math.Exp(density[i])-want) > 1e-9 {
+					t.Fatalf("%s: row %d, %s, has density %g, want %g", way, i+1, line, math.Exp(density[i]), want)
+				}
+			}
+		}
 	}
 }

@@ -299,9 +299,10 @@ rows:
 					}
 				}
 				if f.fault != "" {
-					faulty := line
+					at, faulty := i, line
 					_, i, line = c.skipFields(b, i, line)
 					b.fail(i, faulty, target.Name, f.fault)
+					c.failAlso(b, at, faulty, count)
 					continue rows
 				}
 				next = f.next
@@ -356,6 +357,28 @@ func (c *CSV) skipFields(b *Block, i, line int) (count, next, last int) {
 		}
 		if i++; b.Data[i-1] == '\n' {
 			return count, i, line
+		}
+	}
+}
+
+// failAlso adds to the fault of the row that failed last, by its field at data[i], which other cells behind it are no
+// values of their columns.
+func (c *CSV) failAlso(b *Block, i, line, field int) {
+	failed, is := b.Faults[len(b.Faults)-1].Err.(*Error)
+	for count := field; is && failed.Text != "" && count < len(b.Layout.Fields); count++ {
+		f := c.scanField(b.Data, i, true, &b.scratch)
+		if f.fault != "" {
+			return
+		}
+		if t := &b.Layout.Fields[count]; count > field && t.Keep >= 0 && t.Kind != credence.Category {
+			if _, fault := b.value(&c.Rules, t.Kind, t.Keep, f.text, line); fault != "" {
+				failed.Also = append(failed.Also, &Error{File: b.Layout.File, Line: line, Column: t.Name, Text: string(f.text), What: fault})
+				b.faulty = nil
+			}
+		}
+		line += f.breaks
+		if i = f.next + 1; b.Data[f.next] == '\n' {
+			return
 		}
 	}
 }

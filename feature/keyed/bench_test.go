@@ -12,7 +12,7 @@ import (
 // BenchmarkBind binds cells of 6 columns taken as text, of 10 to 1,000 levels in a run of 4,096 rows.
 func BenchmarkBind(b *testing.B) {
 	columns := []table.Column{{Name: "y"}}
-	plan := &Plan{Format: Format, Target: frame.Column("y")}
+	plan := &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y"))}}
 	for k := range 6 {
 		columns = append(columns, table.Column{Name: fmt.Sprint("c", k), Text: true})
 		single(plan, Input{Expr: frame.Column(fmt.Sprint("c", k)), Role: AsLevel}, 0)

@@ -167,7 +167,7 @@ func (b *Binder) read(i int) (target, weight, offset float64, err error) {
 		return
 	}
 	if b.target.column >= 0 && target != target && (!b.frozen || b.required) {
-		return 0, 0, 0, b.target.missing(b.drops() || b.plan.DropTarget)
+		return 0, 0, 0, b.target.missing(b.plan.Drops(b.target.expr.Column))
 	}
 	if b.weight.column >= 0 {
 		switch weight, err = b.weight.read(b.rows, row); {
@@ -178,7 +178,7 @@ func (b *Binder) read(i int) (target, weight, offset float64, err error) {
 		case weight != weight:
 			return 0, 0, 0, b.weight.missing(b.drops())
 		case weight < 0:
-			return 0, 0, 0, fmt.Errorf("column %q: weight %v is negative: weights are 0 or more", b.weight.expr.Column, weight)
+			return 0, 0, 0, frame.BadWeight(b.weight.expr.String(), weight)
 		}
 	}
 	if b.time.column >= 0 {

@@ -65,7 +65,7 @@ func named(b *credence.Batch, names *Names) string {
 }
 
 func clicksPlan(missing frame.Policy) *Plan {
-	p := &Plan{Format: Format, Target: frame.Column("y"), Missing: missing, Offset: []frame.Expr{frame.Constant(0)}}
+	p := &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y")), Missing: missing, Offset: []frame.Expr{frame.Constant(0)}}}
 	p.Offset = nil
 	single(p, Input{Expr: frame.Column("x")}, 0)
 	single(p, Input{Expr: frame.Column("x").With(frame.Square)}, 0)
@@ -203,7 +203,7 @@ func TestBindStops(t *testing.T) {
 
 // Kinds are those of the plan, whatever a file has: texts are read as numbers, numbers taken as text.
 func TestKindsOfOtherFiles(t *testing.T) {
-	plan := &Plan{Format: Format, Target: frame.Column("y")}
+	plan := &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y"))}}
 	single(plan, Input{Expr: frame.Column("n")}, 0)
 	single(plan, Input{Expr: frame.Column("c"), Kind: credence.Category}, 0)
 	single(plan, Input{Expr: frame.Column("b"), Kind: credence.Boolean}, 0)
@@ -231,7 +231,7 @@ func TestKindsOfOtherFiles(t *testing.T) {
 
 // Before its first level, a category under the policy mean is not there: it has no feature, and its crosses have none.
 func TestMeanBeforeTheFirstLevel(t *testing.T) {
-	plan := &Plan{Format: Format, Target: frame.Column("y"), Missing: frame.Mean}
+	plan := &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y")), Missing: frame.Mean}}
 	single(plan, Input{Expr: frame.Column("x")}, 0)
 	single(plan, Input{Expr: frame.Column("c"), Kind: credence.Category}, 0)
 	plan.Terms = append(plan.Terms, Term{Inputs: []int{1, 0}, Order: []int{0, 1}})
@@ -314,7 +314,7 @@ func TestMeansStayAfterThePass(t *testing.T) {
 // Where all terms are single levels their keys are shortened as any others are, and a level that fills a gap has its
 // name in a cross.
 func TestLevelsAlone(t *testing.T) {
-	plan := &Plan{Format: Format, Target: frame.Column("y"), Missing: frame.Mean}
+	plan := &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y")), Missing: frame.Mean}}
 	single(plan, Input{Expr: frame.Column("c"), Kind: credence.Category}, 0)
 	single(plan, Input{Expr: frame.Column("d"), Role: AsLevel}, 9)
 	for size := 1; size <= 3; size++ {
@@ -334,38 +334,16 @@ func TestLevelsAlone(t *testing.T) {
 			t.Errorf("%d entries are unknown in scoring, %d known, %v", b.Unknown, len(batch.Sparse.Index), err)
 		}
 	}
-	plan = &Plan{Format: Format, Target: frame.Column("y"), Missing: frame.Mean, Terms: []Term{{Inputs: []int{0, 1}, Order: []int{0, 1}}},
+	plan = &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y")), Missing: frame.Mean}, Terms: []Term{{Inputs: []int{0, 1}, Order: []int{0, 1}}},
 		Inputs: []Input{{Expr: frame.Column("c"), Kind: credence.Category}, {Expr: frame.Column("d"), Role: AsLevel}}}
 	if text, _, _, _ := bindAll(t, plan, 3, []string{"1,0,a,u", "0,0,NA,v"}); text != "1 c=a:d=u:1\n0 c=a:d=v:1\n" {
 		t.Errorf("the crosses are\n%s", text)
 	}
 }
 
-// What a reader remembers of labels is bounded, however many there are.
-func TestLabelsAreForgotten(t *testing.T) {
-	columns := []table.Column{{Name: "y", Kind: credence.Category}}
-	var cells []string
-	for i := range 10 * maxLabels {
-		cells = append(cells, fmt.Sprint(i%7))
-		if i%2 == 0 {
-			cells[i] = fmt.Sprint("odd", i)
-		}
-	}
-	rows, r := rowsOf(columns, cells...), reader{}
-	for i := range cells {
-		v, err := r.read(rows, rows.Row(i))
-		if (i%2 == 0) != (err != nil) || err == nil && v != float64(i%7) {
-			t.Fatalf("%s is %v, %v", cells[i], v, err)
-		}
-	}
-	if len(r.labels) > maxLabels {
-		t.Errorf("%d labels are remembered", len(r.labels))
-	}
-}
-
 // Values that are 1 up to an entry are written out where one is not, which may be in a row behind one with a 0.
 func TestValuesBehindOnes(t *testing.T) {
-	plan := &Plan{Format: Format, Target: frame.Column("label"), Bags: []Bag{{}}}
+	plan := &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("label"))}, Bags: []Bag{{}}}
 	binder, err := NewLearning(plan, &Index{}, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@ func NewBinder(p *Plan, features *Features, targets frame.Targets) (*Binder, err
 	plan := *p
 	plan.Inputs = slices.Clone(plan.Inputs)
 	if targets == frame.IgnoreTargets {
-		plan.Target = frame.Expr{}
+		plan.Target = nil
 	}
 	return &Binder{plan: &plan, index: index, frozen: true, required: targets == frame.RequireTargets}, plan.Validate()
 }
@@ -281,8 +281,10 @@ func (b *Binder) resolveRest(rows *table.Rows, places columnPlaces) error {
 		}
 		return r
 	}
-	b.target = read(&b.plan.Target, b.frozen && !b.required)
-	b.target.classes = &classes{b.plan.Positive, b.plan.Negative}
+	b.target = read(b.plan.Target, b.frozen && !b.required)
+	if b.target.classes = &b.plan.Roles; b.target.column >= 0 {
+		b.target.labels = frame.NewLabels(b.plan.Labels(), rows.Columns[b.target.column].Kind)
+	}
 	b.weight = read(b.plan.Weight, b.frozen)
 	b.time = read(b.plan.Time, false)
 	b.offset, b.constant = b.offset[:0], 0

@@ -15,18 +15,9 @@ const Format = 2
 // Plan says which keys and values the rows of a table have. It is plain data: a model stores it, so
 // that prediction repeats what training did.
 type Plan struct {
-	Format int        `json:"format"`
-	Target frame.Expr `json:"target,omitzero"`
-	// the class that counts as 1; empty: 1 against 0 or -1, true against false
-	Positive string       `json:"positive,omitempty"`
-	Negative string       `json:"negative,omitempty"` // the only other class; empty means all others
-	Weight   *frame.Expr  `json:"weight,omitempty"`
-	Offset   []frame.Expr `json:"offset,omitempty"` // added up
-	// Time is when a row came, in learning; nil where nobody asks.
-	Time    *frame.Expr  `json:"time,omitempty"`
-	Missing frame.Policy `json:"missing,omitempty"`
-	// DropTarget leaves rows without a target out, whatever Missing says of inputs.
-	DropTarget bool `json:"drop_target,omitempty"`
+	Format int `json:"format"`
+	// Without a positive class 1 stands against 0 or -1, and true against false.
+	frame.Roles
 	// Reading says how the texts of training became values.
 	Reading credence.Reading `json:"reading,omitzero"`
 	// NoIntercept says that the model has none.
@@ -143,12 +134,9 @@ func (p *Plan) Validate() error {
 			return fmt.Errorf("keyed: bits=%d: use 1 to %d", b, MaxBits)
 		}
 	}
-	exprs := append([]frame.Expr{p.Target}, p.Offset...)
-	if p.Weight != nil {
-		exprs = append(exprs, *p.Weight)
-	}
+	exprs := p.Expressions()
 	for i := range p.Inputs {
-		exprs = append(exprs, p.Inputs[i].Expr)
+		exprs = append(exprs, &p.Inputs[i].Expr)
 	}
 	for _, e := range exprs {
 		if err := e.ValidateRow(); err != nil {
@@ -172,14 +160,7 @@ func (p *Plan) Needs() (values, texts []string) {
 			*list, have[name] = append(*list, name), true
 		}
 	}
-	add(&values, p.Target.Column)
-	if p.Weight != nil {
-		add(&values, p.Weight.Column)
-	}
-	if p.Time != nil {
-		add(&values, p.Time.Column)
-	}
-	for _, e := range p.Offset {
+	for _, e := range p.Expressions() {
 		add(&values, e.Column)
 	}
 	for i := range p.Inputs {
