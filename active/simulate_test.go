@@ -3,6 +3,7 @@ package active_test
 import (
 	"context"
 	"math"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -161,6 +162,30 @@ func TestOptions(t *testing.T) {
 	numbers.Likelihood = likelihood.Gaussian{NoiseVariance: param.Hold(1)}
 	if _, err := active.Simulate(context.Background(), numbers, conform.Memory{All: rows}, active.Options{}); err == nil {
 		t.Error("numbers are taken")
+	}
+}
+
+// TestSimulationIsOfItsRows: the runs of a checkpoint are taken up for the same rows alone.
+func TestSimulationIsOfItsRows(t *testing.T) {
+	rows := conform.Regression(likelihood.Bernoulli{Link: likelihood.Logit}, 60, 2, 4)
+	rows.Weight, rows.Offset = make([]float64, 60), make([]float64, 60)
+	for i := range rows.Weight {
+		rows.Weight[i] = 1
+	}
+	o := active.Options{Pool: 30, Initial: 10, Block: 5, Labels: 20, Repeats: 1, Scores: []active.Score{active.Random}, Seed: 1, Checkpoint: filepath.Join(t.TempDir(), "runs")}
+	if found := simulated(t, rows, o); !reflect.DeepEqual(found, simulated(t, rows, o)) {
+		t.Error("another result from the checkpoint")
+	}
+	for what, value := range map[string]*float64{"weight": &rows.Weight[7], "offset": &rows.Offset[7], "target": &rows.Target[7], "column": &rows.X.Data[7]} {
+		before := *value
+		*value = before + 1
+		if what == "target" {
+			*value = 1 - before
+		}
+		if _, err := active.Simulate(t.Context(), modelOf(rows), conform.Memory{All: rows}, o); err == nil || !strings.Contains(err.Error(), "it is of other data") {
+			t.Errorf("another %s: %v", what, err)
+		}
+		*value = before
 	}
 }
 

@@ -328,3 +328,23 @@ func TestTwoPlacesOfCache(t *testing.T) {
 		t.Errorf("%d places are held", len(s.cache.places))
 	}
 }
+
+// TestPlacesThatAreGivenUp: the place that was used longest ago is, however the others were made.
+func TestPlacesThatAreGivenUp(t *testing.T) {
+	c := &cacheChunks{}
+	most := mostPlaces()
+	for k := range most {
+		c.place(10 * k).current.index = 10 * k
+	}
+	var kept []int // chunks in the order of their last use
+	for k := range most - 1 {
+		kept = append(kept, 10*((k+2)%most))
+		c.place(kept[k])
+	}
+	c.place(1000).current.index = 1000
+	for k, p := range c.places {
+		if want := append(kept, 1000)[k]; p.current.index != want {
+			t.Errorf("place %d has chunk %d, want %d", k, p.current.index, want)
+		}
+	}
+}

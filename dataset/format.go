@@ -81,7 +81,7 @@ func detect(option, name string, head []byte) (string, error) {
 		return "", fmt.Errorf("dataset: there is no format %q: use csv, tsv, libsvm, vw or parquet", option)
 	}
 	if len(head) == 0 {
-		return "", &text.Error{File: name, What: "the file is empty"}
+		return "", &text.Error{File: name, What: "the file is empty: name one that has rows"}
 	}
 	if bytes.HasPrefix(head, parquetMagic) {
 		return formatParquet, nil
@@ -107,7 +107,7 @@ func detect(option, name string, head []byte) (string, error) {
 // binaryFault refuses content that is no text.
 func binaryFault(name string, head []byte, format string) error {
 	if len(head) == 0 {
-		return &text.Error{File: name, What: "the file is empty"}
+		return &text.Error{File: name, What: "the file is empty: name one that has rows"}
 	}
 	if bytes.HasPrefix(head, zipMagic) && bytes.Contains(head, []byte("xl/")) || bytes.HasPrefix(head, oleMagic) {
 		return &text.Error{File: name, What: spreadsheet(name)}

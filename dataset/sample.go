@@ -21,7 +21,7 @@ var errSampled = errors.New("enough rows are seen")
 func (t *Table) headerOf(in *input, splitter *text.Splitter, block *text.Block) (names, notes []string, err error) {
 	err = splitter.Next(block)
 	if err == io.EOF {
-		return nil, nil, &text.Error{File: in.name, What: "the file is empty"}
+		return nil, nil, &text.Error{File: in.name, What: "the file is empty: name one that has rows"}
 	}
 	if err != nil {
 		return nil, nil, err

@@ -3,11 +3,13 @@ package fit_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/selection"
+	"github.com/credence-ml/credence/table"
 )
 
 // TestBootstrap: what matters is called in nearly every sample of the rows, what does not in few, and twins in a
@@ -49,6 +51,27 @@ func TestBootstrap(t *testing.T) {
 		}
 		if marked != 1 {
 			t.Errorf("%s: %d steps are marked", engine, marked)
+		}
+	}
+}
+
+// TestBootstrapWeighs: rows that weigh next to nothing say nothing in a sample of the rows either.
+func TestBootstrapWeighs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	var x, z, y, w []float64
+	for i := range 120 {
+		weight, slope := 1.0, 1.0
+		if i%2 == 1 { // against what the others say
+			weight, slope = 1e-9, -1
+		}
+		x, z, w = append(x, rng.NormFloat64()), append(z, rng.NormFloat64()), append(w, weight)
+		y = append(y, slope*x[i]+0.5*rng.NormFloat64())
+	}
+	rows := must.Value(table.New().Numbers("x", x).Numbers("z", z).Numbers("y", y).Numbers("w", w).Source())(t)
+	fitted := must.Value(fit.Select(t.Context(), rows, fit.Options{Formula: "y ~ x + z + weight(w)", Engine: "ep"}, selection.Options{Bootstrap: 4}))(t)
+	for _, f := range fitted.Selection.Features {
+		if want := map[string]float64{"x": 1, "z": 0}[f.Name]; *f.Frequency != want {
+			t.Errorf("%s is called in %v of the samples", f.Name, *f.Frequency)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +138,52 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 	}
 	if one, four := run("", 0, 1, 7), run("", 0, 4, 7); one != four || !strings.Contains(one, "pruned to") {
 		t.Errorf("clean rows: %d bytes, with one thread %d", len(four), len(one))
+	}
+}
+
+// TestPassesArePrunedAlike: an engine that drops features does so behind the same rows of every pass; a checkpoint of an
+// engine that a program does not have is refused by its name.
+func TestPassesArePrunedAlike(t *testing.T) {
+	var book *diary
+	registry := fit.Default()
+	registry.Engines = append(registry.Engines, fit.Engine{Name: "diary", Online: func(*spec.Arguments, credence.Prior) (fit.Online, error) {
+		return fit.Online{Passes: 2, New: func() (credence.Online, error) {
+			book = &diary{SGD: online.NewSGD(online.SGDConfig{})}
+			return book, nil
+		}}, nil
+	}})
+	l := must.Value(learn.New(fit.Options{Formula: "y ~ x", Engine: "diary", Registry: registry}))(t)
+	text := "y,x\n"
+	for i := range 4000 {
+		text += fmt.Sprintf("%d,%d\n", i%2, i%17)
+	}
+	for pass := range 2 {
+		data := open(t, text)
+		must.Succeed(t, data.Rows(t.Context(), must.Value(l.Columns(data.Schema()))(t), credence.Position{}, func(run *dataset.Run) error {
+			_, err := l.Learn(run.Rows)
+			return err
+		}))
+		if more := l.EndPass(); more != (pass == 0) {
+			t.Fatal("the passes are miscounted")
+		}
+	}
+	var at []int
+	for i, line := range strings.Split(book.text.String(), "\n") {
+		if strings.HasPrefix(line, "pruned") {
+			at = append(at, i-len(at))
+		}
+	}
+	if !slices.Equal(at, []int{1700, 3400, 5700, 7400}) {
+		t.Errorf("features were dropped behind rows %v", at)
+	}
+	path := filepath.Join(t.TempDir(), "m.checkpoint")
+	must.Succeed(t, l.Checkpoint(path, credence.Position{}))
+	_, _, resumed := learn.Resume(path, fit.Options{})
+	_, started := learn.From(path, fit.Options{}, 1)
+	for _, err := range []error{resumed, started} {
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `there is no engine "diary"`) {
+			t.Errorf("an engine that there is not: %v", err)
+		}
 	}
 }
 

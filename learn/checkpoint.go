@@ -130,7 +130,7 @@ func Resume(path string, options fit.Options) (l *Learner, at credence.Position,
 	defer r.Close()
 	doc.Asked.complete(&options)
 	if l, err = New(options); err != nil {
-		return nil, at, err
+		return nil, at, completed(path, err)
 	}
 	if err := l.restore(&doc, r); err != nil {
 		return nil, at, fmt.Errorf("%s: %w", path, err)
@@ -146,6 +146,11 @@ func (a *asked) complete(o *fit.Options) {
 		o.Engine = cmp.Or(o.Engine, a.Engine)
 	}
 	o.Time, o.HoldOut, o.DropTarget = cmp.Or(o.Time, a.Time), cmp.Or(o.HoldOut, a.HoldOut), o.DropTarget || a.DropTarget
+}
+
+// completed names the file that options which are left out were taken from in what is wrong with them all.
+func completed(path string, err error) error {
+	return fmt.Errorf("%s, from which options that are left out come: %w", path, err)
 }
 
 func (l *Learner) restore(doc *document, r *safetensors.Reader) error {
@@ -248,7 +253,7 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 	doc.Asked.complete(&options)
 	l, err := New(options)
 	if err != nil {
-		return nil, err
+		return nil, completed(path, err)
 	}
 	c := &doc.Counts
 	before := c.different(l.engine.Passes)

@@ -179,7 +179,7 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 	n := len(l.schema.Columns)
 	sums, counts := make([]float64, n), make([][]int, n)
 	for j, c := range l.schema.Columns {
-		counts[j], l.ends[j] = make([]int, len(c.Levels)), [2]float64{math.Inf(1), math.Inf(-1)}
+		counts[j], l.ends[j] = make([]int, len(c.Levels)+1), [2]float64{math.Inf(1), math.Inf(-1)}
 		l.Columns = append(l.Columns, Column{Name: c.Name, Kind: c.Kind.String(), Levels: len(c.Levels), Whole: c.Kind == credence.Numeric, Date: l.schema.Reading.Notations[c.Name].Date != "", Notation: l.schema.Reading.Notations[c.Name].String()})
 	}
 	seen := map[uint64]bool{}
@@ -198,7 +198,9 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 				switch {
 				case v != v:
 					l.Columns[j].Missing++
-				case counts[j] != nil && l.schema.Columns[j].Kind == credence.Category:
+				case l.schema.Columns[j].Kind == credence.Category && v < 0: // rows read by levels of other data
+					counts[j][len(counts[j])-1]++
+				case l.schema.Columns[j].Kind == credence.Category:
 					counts[j][int(v)]++
 				default:
 					sums[j] += v
@@ -226,17 +228,25 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 			continue
 		}
 		c.Low, c.High, c.Mean = metric.Score(math.NaN()), metric.Score(math.NaN()), metric.Score(math.NaN())
-		order := make([]int, len(counts[j]))
+		names := l.schema.Columns[j].Levels
+		if counts[j][len(names)] > 0 {
+			names = append(slices.Clip(names), unseen)
+			c.Levels++
+		}
+		order := make([]int, len(names))
 		for k := range order {
 			order[k] = k
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return counts[j][b] - counts[j][a] })
 		for _, k := range order[:min(len(order), mostCommon)] {
-			c.Common = append(c.Common, Level{l.schema.Columns[j].Levels[k], counts[j][k]})
+			c.Common = append(c.Common, Level{names[k], counts[j][k]})
 		}
 	}
 	return nil
 }
+
+// unseen stands for all levels that the data by which a table is read did not have.
+const unseen = "(not in training)"
 
 // hash mixes the values of a row: rows of the same values have the same, and of 4 million others two in 10⁶ tables by
 // chance.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/stream"
 )
@@ -28,11 +29,16 @@ func clicks(rows int) string {
 }
 
 // learned learns a pipe.
-func learned(ctx context.Context, pipe string, o stream.Options) (run *stream.Learning, err error) {
+func learned(ctx context.Context, pipe string, o stream.Options) (*stream.Learning, error) {
 	o.Formula = "click ~ hash(.)"
-	if run, err = stream.New(o); err != nil {
+	run, err := stream.New(o)
+	if err != nil {
 		return nil, err
 	}
+	return learnedBy(ctx, run, pipe)
+}
+
+func learnedBy(ctx context.Context, run *stream.Learning, pipe string) (*stream.Learning, error) {
 	data, err := run.Open(ctx, []string{"-"}, dataset.Options{Stdin: strings.NewReader(pipe)})
 	if err != nil {
 		return nil, err
@@ -67,6 +73,53 @@ func ExampleRun() {
 	// Output:
 	// 600 rows learned
 	// 1000 rows learned
+}
+
+// TestCheckpointThatFails: a checkpoint that cannot be written ends a run by its name, behind the rows that are learned:
+// none is lost or learned twice where the run goes on.
+func TestCheckpointThatFails(t *testing.T) {
+	whole, folder := filepath.Join(t.TempDir(), "m"), filepath.Join(t.TempDir(), "folder")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o, rows := stream.Options{Model: filepath.Join(folder, "m"), Every: time.Nanosecond}, 6000
+	text := strings.ReplaceAll(clicks(rows), ",u", ","+strings.Repeat("u", 200)) // of several blocks
+	gone := o
+	gone.Formula = "click ~ hash(.)"
+	run, err := stream.New(gone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Learner.Every, run.Learner.OnProgress = 2000, func(learn.Progress) { os.Rename(folder, folder+" away") }
+	if run, err = learnedBy(t.Context(), run, text); run == nil || err == nil || !strings.Contains(err.Error(), stream.Checkpoint(o.Model)) {
+		t.Fatalf("%v", err)
+	}
+	if n := run.Learner.Rows(); n == 0 || n == int64(rows) {
+		t.Fatalf("%d rows were learned", n)
+	}
+	if _, err := run.Finish(); err == nil {
+		t.Error("it is kept in a folder that is away")
+	}
+	if err := os.Rename(folder+" away", folder); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	o.Resume = true
+	for _, o := range []stream.Options{{Model: whole}, o} {
+		run, err := learned(t.Context(), text, o)
+		if err == nil {
+			_, err = run.Finish()
+		}
+		if err != nil || run.Learner.Rows() != int64(rows) {
+			t.Fatal(err, run.Learner.Rows())
+		}
+	}
+	a, _ := os.ReadFile(whole)
+	if b, err := os.ReadFile(o.Model); err != nil || !bytes.Equal(a, b) {
+		t.Errorf("other bytes than of a run without the failure: %v", err)
+	}
 }
 
 // A run that stops between rows and goes on gives the bytes of one that did not stop; what it keeps while it runs is a

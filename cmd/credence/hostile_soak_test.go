@@ -54,7 +54,8 @@ func (s *soak) table() string {
 			rows = changed
 		}
 	}
-	levels := [][]string{{"a", "b", "c"}, {"a"}, {"ü, \"q\"", "=1+1", " "}, {"1", "1.0", "01"}, {strings.Repeat("long", 99), "NA"}, {"2024-01-31", "2024-02-30"}}[s.rng.IntN(6)]
+	levels := [][]string{{"a", "b", "c"}, {"a"}, {"ü, \"q\"", "=1+1", " "}, {"1", "1.0", "01"}, {strings.Repeat("long", 99), "NA"}, {"2024-01-31", "2024-02-30"},
+		{"</script><script>", "__proto__", "\"><img src=x onerror=y>"}}[s.rng.IntN(7)]
 	holes := s.rng.IntN(4) == 0
 	text := "x,z,g,y,n,k\n"
 	for i, row := range rows {
@@ -110,7 +111,8 @@ func (s *soak) command() []string {
 		family = s.of("bernoulli", "bernoulli(link=probit)", "binomial", "gaussian")
 	}
 	name := filepath.Join(s.folder, "out."+s.of("csv", "svg", "json", "parquet"))
-	switch s.rng.IntN(16) {
+	job, part := filepath.Join(s.folder, "job"), filepath.Join(s.folder, "part")
+	switch s.rng.IntN(20) {
 	case 0, 1, 2, 3:
 		args := []string{"fit", data, "--formula", formula, "-o", out}
 		if s.rng.IntN(3) > 0 {
@@ -144,6 +146,16 @@ func (s *soak) command() []string {
 		return append([]string{"select", data, "--target", s.of("y", "k", "n"), "-o", out}, s.sometimes("--engine", s.of("ep", "gibbs(flips=200)", "laplace"))...)
 	case 14:
 		return append([]string{"stream", data, "--target", "k", "--report", "0"}, s.sometimes("--engine", s.of("ftrl", "sgd", "adpredictor"), "-o", name)...)
+	case 15, 16:
+		args := append([]string{"report"}, s.sometimes(s.model())...)
+		return append(args, append([]string{s.model(), data, "-o", filepath.Join(s.folder, "page.html")}, s.sometimes("--rows", "all", "--json")...)...)
+	case 17:
+		if s.rng.IntN(3) > 0 {
+			return []string{"partial", job, s.of("0/1", "0", "1/2", "0,1", "7"), "-o", part}
+		}
+		return append([]string{"job", data, "--formula", formula, "-o", job}, s.sometimes(s.of("--no-rows", "--online", "--family="+family, s.tables[0]))...)
+	case 18:
+		return []string{"merge", job, part, "-o", out}
 	}
 	return append([]string{"inspect", s.model()}, s.sometimes("--json")...)
 }
@@ -177,6 +189,14 @@ func (s *soak) run(args []string) error {
 	}
 	if spent > patience {
 		return fmt.Errorf("%v of processor time", spent)
+	}
+	if o.code == exitAgain && args[0] == "merge" && !strings.Contains(o.err, "a fault of the program") {
+		return nil
+	}
+	if o.code == exitDone && args[0] == "report" {
+		if page, err := os.ReadFile(filepath.Join(s.folder, "page.html")); err != nil || wholePage(string(page)) != nil {
+			return fmt.Errorf("the page: %v %w", err, wholePage(string(page)))
+		}
 	}
 	count := tally{t: s.T}
 	if err := count.judge(s.Context(), o, "", nil); err != nil {

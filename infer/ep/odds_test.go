@@ -11,13 +11,17 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
-// TestShutOut: candidates whose own odds shut them out leave the others as if their columns were not there, whether the
-// odds that these share are at their mode or integrated over.
+// TestShutOut: candidates whose own odds shut them out, or that are in whatever the rows say and hardly move f, leave
+// the others as if their columns were not there, whether the odds that these share are at their mode or integrated over.
 func TestShutOut(t *testing.T) {
 	const p, out = 6, 4
 	s := conform.NewSelection(40, p+out, 3, 0.2, 1, 0.5, false, 5)
 	family := likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}
-	for _, treatment := range []param.Treatment{param.Mode, param.Integrate} {
+	for _, c := range []struct {
+		treatment  param.Treatment
+		odds, size float64
+	}{{param.Mode, 1e-300, 1}, {param.Integrate, 1e-300, 1}, {param.Mode, 1e300, 1e-6}, {param.Integrate, 1e300, 1e-6}} {
+		treatment := c.treatment
 		var inclusions [2][p]float64
 		var shared [2]float64
 		for k, d := range []int{p, p + out} {
@@ -31,8 +35,15 @@ func TestShutOut(t *testing.T) {
 				}
 			} else {
 				spike.Odds = make([]float64, 1+d)
+				x.X = linop.NewDense(s.X.Rows, d)
+				for i := range x.X.Rows {
+					copy(x.X.Row(i), s.X.Row(i))
+				}
 				for j := range out {
-					spike.Odds[1+p+j] = 1e-300 // whatever the rows say
+					spike.Odds[1+p+j] = c.odds
+					for i := range x.X.Rows {
+						x.X.Row(i)[p+j] *= c.size
+					}
 				}
 			}
 			part := *s
@@ -49,11 +60,11 @@ func TestShutOut(t *testing.T) {
 			}
 		}
 		if !(shared[0] > 0) || math.Abs(shared[1]/shared[0]-1) > 1e-4 {
-			t.Errorf("%s: the shared inclusion is %v, and %v without columns that are shut out", treatment, shared[1], shared[0])
+			t.Errorf("%s, own odds %v: the shared inclusion is %v, and %v without their columns", treatment, c.odds, shared[1], shared[0])
 		}
 		for j, want := range inclusions[0] {
 			if math.Abs(inclusions[1][j]-want) > 1e-4 {
-				t.Errorf("%s: inclusion of column %d is %v, and %v without columns that are shut out", treatment, j, inclusions[1][j], want)
+				t.Errorf("%s, own odds %v: inclusion of column %d is %v, and %v without their columns", treatment, c.odds, j, inclusions[1][j], want)
 			}
 		}
 	}

@@ -116,6 +116,24 @@ func TestShards(t *testing.T) {
 	}
 }
 
+// TestMergedWithEmptyFiles: a file without rows, merged first or last, leaves everything as the other sums have it.
+func TestMergedWithEmptyFiles(t *testing.T) {
+	ctx, data := context.Background(), randomTable(8, 60, 3, 2)
+	e := sumEngine(t, data, 0)
+	units := must.Value(e.Units(ctx, data))(t)
+	for _, empty := range []int{0, 1} {
+		none := must.Value(e.NewSums("frame", units, empty))(t)
+		must.Succeed(t, none.Add(ctx, slice{data, 0, 0}))
+		some := must.Value(e.NewSums("frame", units, 1-empty))(t)
+		must.Succeed(t, some.Add(ctx, data))
+		want := must.Value(e.Fit(ctx, data))(t)
+		must.Succeed(t, none.Merge(some))
+		if got := must.Value(e.FitSums(ctx, none))(t); !reflect.DeepEqual(got, want) || got.Report.Inputs != 5 {
+			t.Errorf("with file %d empty: %+v, want %+v", empty, got.Report, want.Report)
+		}
+	}
+}
+
 // Neighbours in different units are added in the wider ones.
 func TestSumOfUnits(t *testing.T) {
 	left := &partial{rows: 3, summary: summary{units: Units{1, 4}, weight: 2, precise: 5, logPrecision: 7, sum: 8, square: 16, targetSum: 24, targetSquare: 32},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -176,6 +177,17 @@ func TestTogetherStated(t *testing.T) {
 	}
 	if rho, ok := names["correlation.b.x0.x1"]; !ok || !(math.Abs(rho) < 0.8) || names["prior_variance.b.x1"] == 0 {
 		t.Errorf("%v", names)
+	}
+	// What is told of the spread of a correlation's odds is that of its law, which is near normal here.
+	spread := learned.Report.HyperSD[slices.IndexFunc(learned.Report.HyperSD, func(v credence.Value) bool { return v.Name == "correlation.b.x0.x1" })].Value
+	law, sum, mean, square := learned.Report.HyperJoint.Odds[0], 0.0, 0.0, 0.0
+	for k := 1; k < len(law.At); k++ {
+		from, to := math.Log(law.At[k-1])/2, math.Log(law.At[k])/2
+		u, share := (from+to)/2, (to-from)*(math.Exp(law.LogDensity[k-1])+math.Exp(law.LogDensity[k]))
+		sum, mean, square = sum+share, mean+share*u, square+share*u*u
+	}
+	if want := math.Sqrt(square/sum - mean*mean/sum/sum); law.Name != "correlation.b.x0.x1" || math.Abs(spread/want-1) > 0.15 {
+		t.Errorf("the spread of %s is %v, and %v by its law", law.Name, spread, want)
 	}
 	features.covariances[0].SD, features.covariances[0].Held, features.covariances[0].Correlations = []float64{2, 0.5}, true, []float64{-0.3}
 	held := must.Value(must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t).Fit(context.Background(), data))(t)

@@ -1,0 +1,56 @@
+package layout
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestStreamsHaveTheirPurpose: every purpose of random numbers that package credence names is drawn for somewhere, so
+// that nothing draws from the stream of another purpose: such numbers would repeat those that were drawn before.
+func TestStreamsHaveTheirPurpose(t *testing.T) {
+	root := filepath.Join("..", "..")
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "random.go"), nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[string]int{}
+	ast.Inspect(file, func(node ast.Node) bool {
+		if spec, ok := node.(*ast.ValueSpec); ok {
+			if of, ok := spec.Type.(*ast.Ident); ok && of.Name == "Purpose" {
+				drawn[spec.Names[0].Name] = 0
+			}
+		}
+		return true
+	})
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if of, ok := node.(*ast.SelectorExpr); ok {
+				if count, ok := drawn[of.Sel.Name]; ok {
+					drawn[of.Sel.Name] = count + 1
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || len(drawn) < 30 {
+		t.Fatalf("%d purposes: %v", len(drawn), err)
+	}
+	for purpose, uses := range drawn {
+		if uses == 0 {
+			t.Errorf("nothing is drawn for %s: who should, draws from another stream", purpose)
+		}
+	}
+}
