@@ -141,8 +141,8 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 	}
 }
 
-// TestPassesArePrunedAlike: an engine that drops features does so behind the same rows of every pass; a checkpoint of an
-// engine that a program does not have is refused by its name.
+// TestPassesArePrunedAlike: an engine that drops features does so behind the same rows of every pass; a checkpoint of
+// an engine that a program does not have is refused by its name.
 func TestPassesArePrunedAlike(t *testing.T) {
 	var book *diary
 	registry := fit.Default()

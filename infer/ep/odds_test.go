@@ -12,7 +12,7 @@ import (
 )
 
 // TestShutOut: candidates whose own odds shut them out, or that are in whatever the rows say and hardly move f, leave
-// the others as if their columns were not there, whether the odds that these share are at their mode or integrated over.
+// others as if their columns were not there, whether the odds that these share are at their mode or integrated over.
 func TestShutOut(t *testing.T) {
 	const p, out = 6, 4
 	s := conform.NewSelection(40, p+out, 3, 0.2, 1, 0.5, false, 5)
