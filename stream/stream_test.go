@@ -75,8 +75,8 @@ func ExampleRun() {
 	// 1000 rows learned
 }
 
-// TestCheckpointThatFails: a checkpoint that cannot be written ends a run by its name, behind the rows that are learned;
-// none is lost or learned twice where the run goes on.
+// TestCheckpointThatFails: a checkpoint that cannot be written ends a run by its name, behind the rows it learned: none
+// is lost or learned twice where the run goes on.
 func TestCheckpointThatFails(t *testing.T) {
 	whole, folder := filepath.Join(t.TempDir(), "m"), filepath.Join(t.TempDir(), "folder")
 	if err := os.Mkdir(folder, 0o700); err != nil {
