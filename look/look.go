@@ -203,7 +203,7 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 				case l.schema.Columns[j].Kind == credence.Category:
 					counts[j][int(v)]++
 				default:
-					sums[j] += v
+					sums[j] += v / room
 					l.Columns[j].Whole = l.Columns[j].Whole && v == math.Trunc(v)
 					l.ends[j] = [2]float64{min(l.ends[j][0], v), max(l.ends[j][1], v)}
 				}
@@ -220,7 +220,7 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 	for j := range l.Columns {
 		c := &l.Columns[j]
 		if l.schema.Columns[j].Kind != credence.Category {
-			if c.Mean = metric.Score(sums[j] / float64(l.Rows-c.Missing)); c.Mean.Defined() {
+			if c.Mean = metric.Score(sums[j] / float64(l.Rows-c.Missing) * room); c.Mean.Defined() {
 				c.Low, c.High = metric.Score(l.ends[j][0]), metric.Score(l.ends[j][1])
 			} else {
 				c.Low, c.High = metric.Score(math.NaN()), metric.Score(math.NaN())
@@ -244,6 +244,9 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 	}
 	return nil
 }
+
+// room is a power of two by which sums are smaller, so that those of the largest numbers are numbers.
+const room = 1 << 30
 
 // unseen stands for all levels that the data by which a table is read did not have.
 const unseen = "(not in training)"

@@ -243,6 +243,17 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestLargestNumbers: columns of the largest numbers have a mean that is one.
+func TestLargestNumbers(t *testing.T) {
+	text := "x,y\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%v,%d\n", 1.7e308, i%7)
+	}
+	if c := at(t, text, look.Options{}).Columns[0]; float64(c.Low) != 1.7e308 || math.Abs(float64(c.Mean)/1.7e308-1) > 1e-12 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestEnds: a target ranges as its column does, though the row that has its end is none of those that are looked at.
 func TestEnds(t *testing.T) {
 	for far := range 2 { // of rows so near one at most is looked at

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -312,7 +313,7 @@ func (j *Job) Write(path string) error { return jobKind.WriteAll(path, &j.state,
 func Read(path string) (j *Job, err error) {
 	j = new(Job)
 	if j.vectors, err = jobKind.ReadAll(path, &j.state); err != nil {
-		return nil, said(err)
+		return nil, said("job", err)
 	}
 	if s := &j.state; s.Version != version() || s.Reading.Schema == nil || len(s.Files) == 0 {
 		return nil, fmt.Errorf("%s: version %s of credence made the job, and this is %s, whose sums may differ: use one for all rounds, or make the job anew", path, s.Version, version())
@@ -360,8 +361,12 @@ func (j *Job) check() error {
 	return nil
 }
 
-// said takes the word off the beginning of an error that stands for files of long computations.
-func said(err error) error {
+// said takes the word off the beginning of an error that stands for files of long computations, and names the command
+// that makes the file where there is none.
+func said(maker string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: make the file by credence %s, or name another", err, maker)
+	}
 	if text, found := strings.CutPrefix(err.Error(), "checkpoint "); found {
 		return errors.New(text)
 	}

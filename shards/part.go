@@ -69,7 +69,7 @@ func ReadPart(path string) (*Part, error) {
 	p := &Part{name: path}
 	var err error
 	if p.vectors, err = partKind.ReadAll(path, &p.state); err != nil {
-		return nil, said(err)
+		return nil, said("partial", err)
 	}
 	return p, nil
 }

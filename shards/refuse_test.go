@@ -39,6 +39,10 @@ var plainOptions = fit.Options{Formula: "y ~ a + b + g"}
 // TestMergeRefuses goes through what is wrong with parts; the job stays as it was, and the right parts end it.
 func TestMergeRefuses(t *testing.T) {
 	paths := write(t, 300, 200, 100)
+	_, err := Read(filepath.Join(t.TempDir(), "gone"))
+	refused(t, err, "gone", "make the file by credence job")
+	_, err = ReadPart(filepath.Join(t.TempDir(), "gone"))
+	refused(t, err, "gone", "make the file by credence partial")
 	job := must.Value(New(ctx, paths, plainOptions, dataset.Options{}))(t)
 	before := must.Value(job.question())(t)
 	merge := func(parts ...*Part) error {
@@ -71,7 +75,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	old := must.Value(New(ctx, paths, plainOptions, dataset.Options{}))(t)
 	refused(t, merge(part(t, old, "p0", 0, 1, 2)), "p0 answers round 1 of the job, which asks round 2")
-	_, err := job.Partial(ctx, 3)
+	_, err = job.Partial(ctx, 3)
 	refused(t, err, "no file 3: it has files 0 to 2")
 	refused(t, job.KeepRows(), "has begun")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/infer/exact"
+	"github.com/credence-ml/credence/internal/kernel"
 )
 
 // products are the sums of the last round: of every product of two columns of the model, or of one and the target, that
@@ -194,9 +195,14 @@ func (j *Job) takeProducts(q *asked, answers [][]row, a *answer, vectors map[str
 				}
 			}
 			total += of.rows
-			tables[k][strings.Join(of.levels, "\x00")] = of
+			levels := strings.Join(of.levels, "\x00")
+			if same := tables[k][levels]; same != nil { // but for blanks around them
+				kernel.Axpy(1, of.sums, same.sums)
+				continue
+			}
+			tables[k][levels] = of
 		}
-		if total != rows || len(tables[k]) != len(answers[k]) {
+		if total != rows {
 			return fmt.Errorf("statement %d has %d rows, and %d were counted: part of the answer is lost, and is to be asked again, or the table changed, and the job is to be made anew", k+1, total, rows)
 		}
 	}

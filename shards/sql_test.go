@@ -76,15 +76,19 @@ func (s *shell) fit(job *Job) (*credence.Fitted, error) {
 	return nil, nil
 }
 
-// sales writes rows with a column whose mean is 10⁶ deviations large, whole numbers, and levels with spaces and quotes.
+// sales writes rows with a column whose mean is 10⁶ deviations large, whole numbers, and levels with spaces, within and
+// around them, and quotes.
 func sales(t *testing.T, rows int) string {
 	t.Helper()
 	rng, text := rand.New(rand.NewPCG(4, 4)), strings.Builder{}
 	text.WriteString("a,b,k,g,h h,y,p\n")
-	for range rows {
+	for i := range rows {
 		a, b, k, g, h := 1e6+0.3*rng.NormFloat64(), 2*rng.NormFloat64(), 1+rng.IntN(40), rng.IntN(5), rng.IntN(3)
 		y := 2*(a-1e6) + 0.1*b*b - 0.3*b*float64(g%3) + 0.02*float64(k) + float64(h) + rng.NormFloat64()
-		fmt.Fprintf(&text, "%v,%v,%d,l%d,%s,%v,%v\n", a, b, k, g, []string{"u", "v w", `"x""y"`}[h], y, math.Exp(y/4))
+		if h == 0 && i%2 == 0 {
+			h = 3 // the same level
+		}
+		fmt.Fprintf(&text, "%v,%v,%d,l%d,%s,%v,%v\n", a, b, k, g, []string{"u", "v w", `"x""y"`, "u "}[h], y, math.Exp(y/4))
 	}
 	path := filepath.Join(t.TempDir(), "sales.csv")
 	must.Succeed(t, os.WriteFile(path, []byte(text.String()), 0o644))
