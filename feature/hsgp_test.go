@@ -170,6 +170,11 @@ func TestPeriodicKernel(t *testing.T) {
 	rows := batch(in, 30, false)
 	for _, l := range []float64{0.2, 0.7, 1, 4, 300} {
 		s := newSet(t, in, &Periodic{Name: "periodic(a)", Input: 0, Period: 7, Harmonics: 60, Lengthscale: Lengthscale{Values: []float64{l}}})
+		for k, want := range map[int]string{0: "a mean", 1: "a cos 1", 2: "a sin 1", 119: "a cos 60", 120: "a sin 60"} {
+			if name := s.WeightName(k); name != want {
+				t.Errorf("weight %d is %s, want %s", k, name, want)
+			}
+		}
 		for i, row := range allProducts(spread(s, rows)) {
 			for k, got := range row {
 				sin := math.Sin(math.Pi * 3 * (rows.X.Row(i)[0] - rows.X.Row(k)[0]) / 7)

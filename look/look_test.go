@@ -243,6 +243,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestAccounts: whole numbers of six digits that are all different name the rows, those of five may be amounts.
+func TestAccounts(t *testing.T) {
+	for first, want := range map[int]bool{100_000: true, 10_000: false} {
+		s := plain(1200).add("points", func(i int) string { return fmt.Sprint(first + i*7919%1201*first/2000) })
+		found := slices.ContainsFunc(at(t, s.text(), look.Options{}).Findings, func(f look.Finding) bool {
+			return f.Column == "points" && strings.Contains(f.Text, "accounts or orders")
+		})
+		if found != want {
+			t.Errorf("numbers from %d on: found %t", first, found)
+		}
+	}
+}
+
 // TestLargestNumbers: columns of the largest numbers have a mean that is one.
 func TestLargestNumbers(t *testing.T) {
 	text := "x,y\n"

@@ -256,6 +256,14 @@ func TestForest(t *testing.T) {
 		}
 		last = math.Abs(v)
 	}
+	// Without rows, and over one, every column of the model has its effect.
+	two := modelOf(t, rows, fit.Options{Formula: "y ~ x + z"})
+	for _, some := range []credence.Source{nil, rowsOf(t, 1, 3)} {
+		names := pictureOf(t, Forest, Input{Scorer: two, Rows: some}).Panels[0].Y.Levels
+		if all := strings.Join(names, " "); len(names) != 2 || !strings.Contains(all, "x: ") || !strings.Contains(all, "z: ") {
+			t.Errorf("over few rows: %v", names)
+		}
+	}
 	if !strings.Contains(c.Description, "on top, with intervals; those that do not reach 0 have a sure sign. "+strings.Replace(panel.Y.Levels[len(panel.Y.Levels)-1], ":", ",", 1)) {
 		t.Errorf("the largest is not in the description %s", c.Description)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -191,6 +192,24 @@ func TestLights(t *testing.T) {
 		if summary.Verdict.State != worst {
 			t.Errorf("%s: verdict %+v of %+v", c.options.Formula, summary.Verdict, summary.Lights)
 		}
+	}
+}
+
+// TestRowsThatCannotBeLeftOut: where more than a twentieth of the training rows alone tell a weight, the light is not
+// green, and says how many.
+func TestRowsThatCannotBeLeftOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	var y, x []float64
+	for i := range 60 {
+		x, y = append(x, rng.NormFloat64()), append(y, float64(rng.IntN(4)))
+		if i%6 == 0 { // far out
+			x[i], y[i] = x[i]+float64(10+i), 40+float64(i%7)
+		}
+	}
+	rows := must.Value(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
+	_, summary := written(t, Input{Models: []Model{{"m", scorerOf(t, rows, fit.Options{Formula: "y ~ poly(x, 8)", Family: "poisson", Prior: "normal(variance=100)"})}}, Rows: rows})
+	if l := summary.Lights[2]; l.State == Good || !strings.Contains(l.Text, "cannot be left out reliably") || l.Remedy == "" {
+		t.Errorf("%+v", l)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,12 +84,12 @@ func sales(t *testing.T, rows int) string {
 	rng, text := rand.New(rand.NewPCG(4, 4)), strings.Builder{}
 	text.WriteString("a,b,k,g,h h,y,p\n")
 	for i := range rows {
-		a, b, k, g, h := 1e6+0.3*rng.NormFloat64(), 2*rng.NormFloat64(), 1+rng.IntN(40), rng.IntN(5), rng.IntN(3)
+		a, b, k, g, h := 1e6+0.3*rng.NormFloat64(), 2*rng.NormFloat64(), 1+rng.IntN(40), rng.IntN(5), max(0, rng.IntN(4)-1)
 		y := 2*(a-1e6) + 0.1*b*b - 0.3*b*float64(g%3) + 0.02*float64(k) + float64(h) + rng.NormFloat64()
-		if h == 0 && i%2 == 0 {
-			h = 3 // the same level
+		if h == 0 {
+			h += i % 3 * 3 // the same level
 		}
-		fmt.Fprintf(&text, "%v,%v,%d,l%d,%s,%v,%v\n", a, b, k, g, []string{"u", "v w", `"x""y"`, "u "}[h], y, math.Exp(y/4))
+		fmt.Fprintf(&text, "%v,%v,%d,l%d,%s,%v,%v\n", a, b, k, g, []string{"u", "v w", `"x""y"`, "u ", 6: " u"}[h], y, math.Exp(y/4))
 	}
 	path := filepath.Join(t.TempDir(), "sales.csv")
 	must.Succeed(t, os.WriteFile(path, []byte(text.String()), 0o644))
@@ -125,6 +126,11 @@ func TestSQLIsFit(t *testing.T) {
 		}
 		if math.Abs(*got.Report.Evidence-*want.Report.Evidence) > 1e-7 || math.Abs(got.TargetMean/want.TargetMean-1) > 1e-12 || math.Abs(got.TargetVariance/want.TargetVariance-1) > 1e-11 || got.Report.Rows != 3000 || got.Report.Inputs != want.Report.Inputs {
 			t.Errorf("%s: %+v, want %+v", formula, got.Report, want.Report)
+		}
+		for i, in := range got.Frame.(*frame.Frame).Inputs {
+			if of := want.Frame.(*frame.Frame).Inputs[i]; in.Kind == credence.Category && (in.Fill != of.Fill || !slices.Equal(in.Levels, of.Levels)) {
+				t.Errorf("%s: %+v, want %+v", formula, in, of)
+			}
 		}
 		if a, b := got.Frame.(*frame.Frame).Target.LogSlope, want.Frame.(*frame.Frame).Target.LogSlope; (a == nil) != (b == nil) || a != nil && math.Abs(*a / *b - 1) > 1e-12 {
 			t.Errorf("%s: the target's slope is %v, want %v", formula, a, b)
