@@ -8,7 +8,7 @@ import (
 )
 
 // Engine fits a model to data. A concrete engine is made by the New of its
-// package, which takes the model, narrows it and refuses a misfit.
+// package, which takes the model, narrows it and refuses a misfit. Fit changes neither the model nor the data.
 type Engine interface {
 	Fit(ctx context.Context, data Data) (*Fitted, error)
 }

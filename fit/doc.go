@@ -12,6 +12,11 @@
 //	run, err := job.Prepare(ctx, rows)      // the model is made and the engine chosen: run.Explain
 //	model, err := run.Fit(ctx)
 //
+// New compiles the formula against a table of which nothing is known, so that what is wrong with its text is said
+// before any row is read; Columns and Prepare compile it against the table's columns, whose kinds and levels are known
+// only once it has been read. Prepare reads the table once for kinds, levels and moments; how often its rows are read
+// then is the engine's matter, and criticism reads some of them again.
+//
 // A [Registry] lists the engines, families and priors that texts may name. It is a value: a program
 // adds its own to what [Default] returns.
 //

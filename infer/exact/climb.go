@@ -228,5 +228,5 @@ func (e *Engine) climbBeyond(ctx context.Context, f form, t ascent) (*outcome, e
 	if err := e.settle(ctx, f, t, end); err != nil {
 		return nil, err
 	}
-	return end, e.drawLengthscales(ctx, f, t, end, l)
+	return end, e.addLengthscaleDraws(ctx, f, t, end, l)
 }

@@ -98,8 +98,9 @@ func (e *Engine) lengthscales(ctx context.Context, f form, end *outcome) (*lengt
 	return l, nil
 }
 
-// drawLengthscales settles at draws of the lengthscales, whose members stand beside that of the mode.
-func (e *Engine) drawLengthscales(ctx context.Context, f form, t ascent, end *outcome, l *lengthscaleLaw) error {
+// addLengthscaleDraws settles at draws of the lengthscales, and adds to end their members, which stand beside that of
+// the mode; the evidence of end becomes that of all lengthscales.
+func (e *Engine) addLengthscaleDraws(ctx context.Context, f form, t ascent, end *outcome, l *lengthscaleLaw) error {
 	if l == nil {
 		return nil
 	}

@@ -145,7 +145,7 @@ func (c *chain) probabilities() float64 {
 		case g != nil:
 			within, _ := c.OddsOf(j, in)
 			without, _ := c.OddsOf(j, out)
-			if odds = c.groupOdds(g, within, without); !g.large {
+			if odds = c.takeGroup(g, within, without); !g.large {
 				total += c.weight(j, odds)
 			}
 		case is[j]:

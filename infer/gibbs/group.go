@@ -74,11 +74,11 @@ func (c *chain) reverse(g *group) {
 	c.count()
 }
 
-// groupOdds returns the odds of a group, for logarithms of prior odds where it is in and where it is out,
-// and takes mean and variances of its weights. With S and Q without the group and A = I + r₁S they are
-// those of the prior times exp(½ r₁QᵀA⁻¹Q)/√|A|, and the weights are N(r₁A⁻¹Q, r₁A⁻¹). Where the group is
-// in, r₁A⁻¹ is its part of C and the mean r₁ times Q as it stands. A large group has odds of 0 or of 1 to 0.
-func (c *chain) groupOdds(g *group, in, out float64) float64 {
+// takeGroup stores in a group mean and variances of its weights, as takeProducts does its products, and returns its
+// odds, for logarithms of its prior odds where it is in and where it is out. With S and Q without the group and
+// A = I + r₁S they are those of the prior times exp(½ r₁QᵀA⁻¹Q)/√|A|, and the weights are N(r₁A⁻¹Q, r₁A⁻¹). Where the
+// group is in, r₁A⁻¹ is its part of C and the mean r₁ times Q as it stands. A large group has odds of 0 or of 1 to 0.
+func (c *chain) takeGroup(g *group, in, out float64) float64 {
 	m, v, pool := g.Count, math.Exp(2*c.logSlab), c.ws.Pool()
 	if g.large {
 		for i := range m {

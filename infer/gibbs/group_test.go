@@ -51,10 +51,10 @@ func TestGroupOdds(t *testing.T) {
 	l, p := likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, prior.SpikeSlab{Inclusion: param.Hold(0.3), Slab: param.Hold(0.2)}
 	c := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{}))(t).testChain(t, s)
 	for _, g := range c.groups {
-		before := c.groupOdds(g, 0, 0)
+		before := c.takeGroup(g, 0, 0)
 		c.reverse(g)
 		must.Succeed(t, c.refresh())
-		if after := c.groupOdds(g, 0, 0); !(math.Abs(after-before) <= 1e-9*before) {
+		if after := c.takeGroup(g, 0, 0); !(math.Abs(after-before) <= 1e-9*before) {
 			t.Errorf("columns %d to %d: odds %v, and %v now that they are in %t", g.First, g.End()-1, before, after, c.in[g.First])
 		}
 	}
