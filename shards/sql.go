@@ -164,10 +164,11 @@ func (q *asked) expr(i int) *frame.Expr {
 }
 
 // momentsAsked is how many aggregates a number has in the first query.
-const momentsAsked = 7
+const momentsAsked = 8
 
 // askMoments asks for counts, moments about the mean, and levels. The mean is formed by a query of its own: sums of raw
-// squares lose the variance of a column whose mean is large.
+// squares lose the variance of a column whose mean is large. What is left of the centred column tells the digits of the
+// mean that AVG lost, which a model without an intercept has in its weights.
 func (q *asked) askMoments() {
 	for numbers := range slices.Chunk(q.numbers(), mostAggregates/momentsAsked) {
 		var means, sums []string
@@ -178,7 +179,8 @@ func (q *asked) askMoments() {
 			}
 			means = append(means, fmt.Sprintf("AVG(%s) AS m%d", v, i))
 			sums = append(sums, fmt.Sprintf("COUNT(%s)", v), texts, fmt.Sprintf("COUNT(CASE WHEN %s - %s = 0 THEN NULL ELSE 1 END)", v, v),
-				q.print("MIN("+v+")"), q.print("MAX("+v+")"), q.print(fmt.Sprintf("MAX(m%d)", i)), q.print(fmt.Sprintf("SUM((%s - m%d) * (%s - m%d))", v, i, v, i)))
+				q.print("MIN("+v+")"), q.print("MAX("+v+")"), q.print(fmt.Sprintf("MAX(m%d)", i)),
+				q.print(fmt.Sprintf("SUM(%s - m%d)", v, i)), q.print(fmt.Sprintf("SUM((%s - m%d) * (%s - m%d))", v, i, v, i)))
 		}
 		q.all = append(q.all, statement{sums: sums, from: fmt.Sprintf("(%s) s, (SELECT %s FROM (%s) r) t", q.rows, strings.Join(means, ", "), q.rows)})
 	}

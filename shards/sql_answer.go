@@ -123,7 +123,7 @@ func (j *Job) takeMoments(q *asked, answers [][]row) (counts, error) {
 			case odd > 0:
 				return counts{}, fmt.Errorf("%s is infinite, or no number, in %d of %d rows: make a view that leaves them out", q.expr(i), odd, rows)
 			}
-			totals[i] = frame.Total{Min: m[3], Max: m[4], Mean: m[5], Squares: m[6]}
+			totals[i] = frame.Total{Min: m[3], Max: m[4], Mean: m[5] + m[6]/float64(rows), Squares: m[7] - m[6]*m[6]/float64(rows)}
 			for _, v := range m {
 				if v-v != 0 {
 					return counts{}, fmt.Errorf("%s has sums that are no numbers: its values are too large, or the table changed while it was read: use a larger unit, or ask again", q.expr(i))
