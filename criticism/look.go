@@ -215,8 +215,8 @@ func (t *Targets) whole(name string) *credence.Look {
 	switch {
 	case t.high <= mostGrades && t.graded(ratio):
 		look.Like, look.Families = LookGrades, append([]string{"ordinal"}, counts...)
-		look.Text += ": these look like grades, or small counts"
-		look.Remedy = "--family ordinal for grades in an order, --family " + counts[0] + " for counts"
+		look.Text += ": these look like grades, small counts or numbers of classes"
+		look.Remedy = fmt.Sprintf("--family ordinal for grades in an order, --family %s for counts, --positive %s for one class against the rest", counts[0], lookNumber(t.low))
 	case t.high <= mostGrades:
 		look.Like, look.Families = LookCounts, append(slices.Clone(counts), "ordinal")
 		look.Text += ": these look like counts"

@@ -84,11 +84,16 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 	}
 	given := rows != nil
 	result := &Result{What: options.What, Of: scorer.Fitted().Frame.TargetName(), Interval: options.Interval}
+	remarks, err := narrow(scorer, &options)
+	if err != nil {
+		return nil, err
+	}
 	if rows == nil || options.Balanced {
 		if rows, result.Remarks, err = made(scorer, rows, &options); err != nil {
 			return nil, err
 		}
 	}
+	result.Remarks = append(result.Remarks, remarks...)
 	r := &runner{scorer: scorer, options: &options, table: newAltered(rows), ws: credence.NewWorkspace(options.Threads)}
 	c, err := newCurve(scorer, options.Link)
 	if err != nil {

@@ -116,7 +116,7 @@ func (p *planner) changed() (changed []*column, err error) {
 		}
 	}
 	if len(changed) == 0 && p.frame.Sparse > 0 {
-		return nil, fmt.Errorf("the model's columns are those of a sparse segment: name some, as --%s %s", p.options.What, p.frame.SparseName(0))
+		return nil, fmt.Errorf("the model has %d sparse columns, of which those are told that are named, as --%s %s", p.frame.Sparse, p.options.What, p.frame.SparseName(0))
 	}
 	if len(changed) == 0 && left != "" {
 		return nil, fmt.Errorf("the columns of the model are groups or have very many levels: name some, as --comparisons %s", left)

@@ -52,6 +52,10 @@ func TestWideClasses(t *testing.T) {
 			t.Errorf("%s: %+v", engine, r)
 		}
 	}
+	left := fits[""].Report.Hyper.Of("held_out_log_loss", 0)
+	if b := score.Summarise(fits[""]).Baseline; float64(b.Evidence) != left || b.Bound != "" || b.How != "on rows left out" || !(left > 0) {
+		t.Errorf("beside a prediction without columns: %+v, want the log loss %v of rows left out", b, left)
+	}
 	share := fits[""].Report.Hyper.Of("spread", 0)
 	law := fits[""].Members[0].Model.Prior.(prior.Normal).Variances[p]
 	if want := share * fits[""].Report.Hyper.Of("prior_variance.linear", 0); math.Abs(law/want-1) > 1e-12 || !(share > 0) {

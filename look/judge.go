@@ -207,13 +207,20 @@ func (l *looking) copies(odd []bool) {
 }
 
 // commonTargets are what people call targets.
-var commonTargets = []string{"y", "target", "label", "class", "outcome", "response", "survived", "price", "sales", "count", "claims", "churn", "default", "diagnosis"}
+var commonTargets = []string{"y", "target", "label", "class", "outcome", "response", "survived", "price", "sales", "count", "claims", "churn", "default", "diagnosis",
+	"click", "clicks", "clicked", "conversion", "converted", "visits", "nclaims", "fraud", "spam", "died", "death", "rating", "salary"}
 
 // targets returns the columns that may be to be predicted, with what their values look like.
 func (l *looking) targets(stated string, odd []bool) (places []int) {
-	likely := func(j int) bool { return !odd[j] && !l.Columns[j].Date && l.Columns[j].Levels <= 20 }
+	likely := func(j int) bool {
+		told := slices.ContainsFunc(l.Findings, func(f Finding) bool { return f.Column == l.Columns[j].Name }) // a code, or another column's copy
+		return !odd[j] && !told && !l.Columns[j].Date && l.Columns[j].Levels <= 20
+	}
+	known := func(name string) bool {
+		return slices.Contains(commonTargets, name) || strings.HasPrefix(name, "is_") || strings.HasPrefix(name, "has_")
+	}
 	for j, c := range l.Columns {
-		if c.Name == stated || stated == "" && likely(j) && slices.Contains(commonTargets, strings.ToLower(c.Name)) {
+		if c.Name == stated || stated == "" && likely(j) && known(strings.ToLower(c.Name)) {
 			places = append(places, j)
 		}
 	}

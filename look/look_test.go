@@ -282,3 +282,23 @@ func TestEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestGuessedTargets: what people call targets is guessed wherever it stands; a name of codes and a column that is told
+// to copy another are none, though they stand first and last.
+func TestGuessedTargets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	base := &sheet{names: []string{"id"}, cells: [][]string{nil}}
+	for i := range 200 {
+		base.cells[0] = append(base.cells[0], fmt.Sprint(9_000_000_000_000_000_000+uint64(i%150)))
+	}
+	part := base.add("zone", func(i int) string { return fmt.Sprint(1000 + i%10) }).add("size", func(int) string { return fmt.Sprint(rng.NormFloat64()) })
+	for _, name := range []string{"click", "nclaims", "is_attributed"} {
+		r := at(t, part.add(name, func(i int) string { return fmt.Sprint(rng.IntN(2)) }).add("far", func(i int) string { return fmt.Sprint(float64(i%10) / 7) }).text(), look.Options{})
+		if len(r.Targets) != 1 || r.Targets[0].Column != name {
+			t.Errorf("%s: %+v", name, r.Targets)
+		}
+	}
+	if r := at(t, part.add("far", func(i int) string { return fmt.Sprint(float64(i%10) / 7) }).text(), look.Options{}); len(r.Targets) != 0 {
+		t.Errorf("of %+v: %+v", r.Findings, r.Targets)
+	}
+}

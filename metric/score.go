@@ -115,13 +115,35 @@ type Evaluation struct {
 type Figure struct {
 	Name  string
 	Value Score
+	Means string // what it is, for one who does not know it
+}
+
+// meanings say of scores what they are and which values are good.
+var meanings = map[string]string{
+	"accuracy":          "share of rows whose likelier class is right",
+	"log_loss":          "mean of −log p of the class; lower is better",
+	"auc":               "chance that of two rows the positive one has the higher probability",
+	"brier":             "mean squared error of the probability; lower is better",
+	"ece":               "how far probabilities are from shares, on average; 0 where right",
+	"nlpd":              "mean of −log p of the target; lower is better",
+	"nlpd_original":     "the same of the target's own column",
+	"rmse":              "root of the mean squared error, in the target's units",
+	"mae":               "mean absolute error, in the target's units",
+	"smse":              "squared error over that of the mean of these targets; below 1 is better than none",
+	"msll":              "nlpd less that of a normal curve of the training targets; below 0 is better than none",
+	"r2":                "share of the targets' variance that is predicted",
+	"crps":              "mean distance of the predictive distribution, in the target's units",
+	"wis":               "the same from the median and four intervals",
+	"calibration_slope": "1 where right; below 1 predictions go too far, above it not far enough",
+	"pit_p":             "chance that a right model's distributions are as far off; small is bad",
+	"deviance":          "total over the rows, from a model that knows each mean; lower is better",
 }
 
 // Figures are the scores that are defined, in the order in which people are told them.
 func (e *Evaluation) Figures() (list []Figure) {
 	add := func(name string, s *Score) {
 		if s != nil && s.Defined() {
-			list = append(list, Figure{name, *s})
+			list = append(list, Figure{name, *s, meanings[name]})
 		}
 	}
 	if c := e.ClassificationResult; c != nil {

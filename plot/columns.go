@@ -10,7 +10,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/spec"
-	"github.com/credence-ml/credence/table"
 )
 
 // of says whether a column can have such a panel.
@@ -77,7 +76,7 @@ func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under st
 		return chosen, under, nil
 	}
 	all, moving := len(names), ""
-	if names, moving, err = p.narrow(ctx, names); err != nil {
+	if names, moving, err = p.narrow(names); err != nil {
 		return nil, "", err
 	}
 	under += moving
@@ -96,37 +95,20 @@ func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under st
 	return chosen, fmt.Sprintf("; %d of %d columns, those that move it most%s", mostPanels, all, under), nil
 }
 
-const (
-	mostMoved  = 60 // columns whose effects are estimated
-	rowsNarrow = 20 // over which others are left out
-)
+// mostMoved is the number of columns whose effects are estimated.
+const mostMoved = 60
 
-// narrow returns the columns that move f most by a standard deviation, over a few rows, where there are so many columns
-// that the effects of all would take minutes.
-func (p *picture) narrow(ctx context.Context, names []string) (_ []string, moving string, err error) {
+// narrow returns the columns whose weights move f most, where there are so many columns that the effects of all would
+// take minutes.
+func (p *picture) narrow(names []string) (_ []string, moving string, err error) {
 	if len(names) <= 2*mostMoved {
 		return names, "", nil
 	}
-	if p.Shared == nil {
-		p.Shared = new(Shared)
+	largest, err := effect.Widest(p.Scorer, names, mostMoved)
+	if err != nil {
+		return nil, "", err
 	}
-	if kept := &p.Shared.largest; *kept == nil {
-		options := effect.Options{Columns: names, Link: true, Interval: p.Interval, Seed: p.Seed, Threads: p.Threads}
-		var rows credence.Source
-		if p.Rows != nil && p.Rows.Rows() > 1 {
-			rows, options.Step = table.SpreadOf(p.Rows, rowsNarrow), effect.SD
-		}
-		result, err := effect.Of(ctx, p.Scorer, rows, options)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, k := range largest(result.Effects) {
-			if name := result.Effects[k].Term; !slices.Contains(*kept, name) && len(*kept) < mostMoved {
-				*kept = append(*kept, name)
-			}
-		}
-	}
-	some := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(p.Shared.largest, name) })
+	some := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(largest, name) })
 	return some, fmt.Sprintf("; of %d columns the %d that move f most", len(names), len(some)), nil
 }
 

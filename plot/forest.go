@@ -54,7 +54,7 @@ func (p *picture) moves(ctx context.Context) (options effect.Options, moved, lef
 		return options, "", "", fmt.Errorf("no column of the model varies over the rows, so that none has an effect to compare%s", left)
 	}
 	moving := ""
-	if options.Columns, moving, err = p.narrow(ctx, options.Columns); err != nil {
+	if options.Columns, moving, err = p.narrow(options.Columns); err != nil {
 		return options, "", "", err
 	}
 	left += moving

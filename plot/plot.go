@@ -55,7 +55,6 @@ type Input struct {
 // Shared is what pictures of one scorer and one table have in common, drawn one after another.
 type Shared struct {
 	checked [2]*checked // rows with their transforms, as they are and left out
-	largest []string    // columns of a model of very many, by what they move f
 }
 
 // kinds are all kinds, in the order in which they are told.

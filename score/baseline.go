@@ -17,10 +17,12 @@ type Baseline struct {
 	NLPD metric.Score `json:"nlpd,omitzero"` // absent where the targets alone do not tell it
 	RMSE metric.Score `json:"rmse,omitzero"`
 	// Evidence is, of a fit, the log evidence of its model or a bound of it, for one row and with the sign of NLPD: the
-	// mean of −log p of each row given those before it. No number where rows have weights, precisions or offsets.
+	// mean of −log p of each row given those before it; of variances that were chosen by rows left out that of these.
+	// No number where rows have weights, precisions or offsets.
 	Evidence metric.Score `json:"-"`
-	// Bound is "at most " where Evidence is that of a lower bound.
+	// Bound is "at most " where Evidence is that of a lower bound, How says which rows have it.
 	Bound string `json:"-"`
+	How   string `json:"-"`
 }
 
 // normalNLPD is the mean of −log p of targets under a normal curve with their own mean and variance.
@@ -41,7 +43,7 @@ func baselineOf(fitted *credence.Fitted) *Baseline {
 		return nil
 	}
 	none := metric.Score(math.NaN())
-	b := &Baseline{Kind: NewScores("", fitted).kind(), NLPD: none, RMSE: metric.Score(math.Sqrt(v)), Evidence: none}
+	b := &Baseline{Kind: NewScores("", fitted).kind(), NLPD: none, RMSE: metric.Score(math.Sqrt(v)), Evidence: none, How: "each row predicted from those before it"}
 	switch family.(type) {
 	case likelihood.Gaussian, likelihood.StudentT:
 		b.NLPD = normalNLPD(v)
@@ -53,6 +55,8 @@ func baselineOf(fitted *credence.Fitted) *Baseline {
 	fr, ok := fitted.Frame.(*frame.Frame)
 	if r := &fitted.Report; ok && fr.Weight == nil && fr.Precision == nil && len(fr.Offset) == 0 && r.Rows > 0 {
 		switch rows := float64(r.Rows); {
+		case r.Heldout(): // a bound for variances that other rows have chosen is none of the evidence
+			b.Evidence, b.How = metric.Score(r.Hyper.Of("held_out_log_loss", math.NaN())), "on rows left out"
 		case r.Evidence != nil:
 			b.Evidence = metric.Score(-*r.Evidence / rows)
 		case r.ELBO != nil:

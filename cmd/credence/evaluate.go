@@ -167,7 +167,7 @@ func (p *program) printScores(e *metric.Evaluation) {
 		p.say("left out  %s%s", leftOut(e.LOO, fmt.Sprintf("nlpd %s ± %s", significant(float64(e.LOO.NLPD)), significant(float64(e.LOO.Error)))), reliability(e.LOO))
 	}
 	for _, f := range e.Figures() {
-		p.say("%-9s %s", f.Name, significant(float64(f.Value)))
+		p.say("%-9s %-12s %s", f.Name, significant(float64(f.Value)), f.Means)
 		if f.Name == "crps" && e.CRPSRows > 0 {
 			p.say("          of %d evenly spread rows", e.CRPSRows)
 		}

@@ -18,6 +18,8 @@ const (
 	tellEvery = 10 * time.Second
 	// watchedFor is how long a stage is watched before it is said how long it will take.
 	watchedFor = time.Second
+	// worthBound is the longest time left to the limit of a stage that is told.
+	worthBound = 10 * time.Minute
 )
 
 // messages is standard error, to which lines of progress are written beside all others. It knows how far
@@ -72,9 +74,9 @@ func (m *messages) set(stage string, done, total int64, limit bool, now time.Tim
 	switch left, known := m.left(spent); {
 	case known && spent+left > tellEvery:
 		return fmt.Sprintf("credence: %s will take about %s\n", printable(stage), inTime(spent+left))
-	case limit && done < total && spent*time.Duration(total) > tellEvery*time.Duration(done):
+	case limit && done < total && m.most(spent) > tellEvery:
 		// The limit is far off, as a rule.
-		return fmt.Sprintf("credence: %s takes %s for a step, of %d at most\n", printable(stage), inTime(spent/time.Duration(done)), total)
+		return fmt.Sprintf("credence: %s takes %s for a step, of %d at most%s\n", printable(stage), inTime(spent/time.Duration(done)), total, m.bound(spent))
 	}
 	return ""
 }
@@ -84,7 +86,22 @@ func (m *messages) left(spent time.Duration) (left time.Duration, known bool) {
 	if m.limit || m.done <= 0 || m.done >= m.total {
 		return 0, false
 	}
-	return time.Duration(float64(spent) / float64(m.done) * float64(m.total-m.done)), true
+	return m.most(spent) - spent, true
+}
+
+// most is how long the stage takes in all where it goes on to its limit.
+func (m *messages) most(spent time.Duration) time.Duration {
+	return time.Duration(float64(spent) / float64(m.done) * float64(m.total))
+}
+
+// bound tells how long a stage goes on that comes to its limit, where that is soon: of hours nothing is learned, since
+// most stages end long before.
+func (m *messages) bound(spent time.Duration) string {
+	left := m.most(spent) - spent
+	if m.done >= m.total || left > worthBound {
+		return ""
+	}
+	return fmt.Sprintf(", %s more if it takes them all", inTime(left))
 }
 
 // wait says that the command has no end.
@@ -106,7 +123,7 @@ func (m *messages) line(now time.Time) string {
 	if left, known := m.left(spent); known && spent >= watchedFor {
 		text += fmt.Sprintf(", about %s left", inTime(left))
 	} else if m.limit && m.done > 0 && m.total > 0 {
-		text += fmt.Sprintf(", step %d of %d at most", m.done, m.total)
+		text += fmt.Sprintf(", step %d of %d at most%s", m.done, m.total, m.bound(spent))
 	}
 	return text + "\n"
 }

@@ -60,6 +60,8 @@ func TestTimeLeftIsKnownOrNotTold(t *testing.T) {
 		told, line string
 	}{
 		{credence.Progress{Stage: "start", Done: 3, Total: 2000, Objective: -4}, "credence: start takes 10 s for a step, of 2000 at most\n", "credence: start, 30 s so far, step 3 of 2000 at most\n"},
+		{credence.Progress{Stage: "sites", Done: 100, Total: 500}, "credence: sites takes 0.3 s for a step, of 500 at most, 2 min more if it takes them all\n",
+			"credence: sites, 30 s so far, step 100 of 500 at most, 2 min more if it takes them all\n"},
 		{credence.Progress{Stage: "sites", Done: 200, Total: 200}, "", "credence: sites, 30 s so far, step 200 of 200 at most\n"},
 		{credence.Progress{Stage: "chains", Done: 4, Total: 4, Sure: true}, "", "credence: chains, 30 s so far\n"},
 		{credence.Progress{Stage: "nodes", Done: 3, Total: 12, Sure: true}, "credence: nodes will take about 2 min\n", "credence: nodes, 30 s so far, about 90 s left\n"},

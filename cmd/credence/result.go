@@ -143,9 +143,9 @@ func (p *program) printAgainstNothing(b *score.Baseline) {
 	case !b.NLPD.Defined() || !b.Evidence.Defined():
 		text += "; evaluate tells what is left with them"
 	case b.Evidence >= b.NLPD:
-		text += fmt.Sprintf("; with them %s%s, so that they may be no help", b.Bound, significant(float64(b.Evidence)))
+		text += fmt.Sprintf("; with them %s%s, so that they may be no help: credence look tells of codes, ids and texts among columns", b.Bound, significant(float64(b.Evidence)))
 	default:
-		text += fmt.Sprintf("; with them %s%s, each row predicted from those before it", b.Bound, significant(float64(b.Evidence)))
+		text += fmt.Sprintf("; with them %s%s, %s", b.Bound, significant(float64(b.Evidence)), b.How)
 	}
 	p.say("        without columns %s", text)
 }

@@ -15,6 +15,7 @@ type progress struct {
 	course
 	Steady  bool `json:"steady"`
 	Patient bool `json:"patient"`
+	Sparse  bool `json:"sparse"`
 	Before  int  `json:"before"` // sweeps before sites began again
 	numbers []float64
 }
@@ -82,7 +83,7 @@ func (f *fit) save(c *course, before int) error {
 	if f.config.Checkpoint == "" {
 		return nil
 	}
-	p := &progress{course: *c, Steady: f.steady, Patient: f.patient, Before: before}
+	p := &progress{course: *c, Steady: f.steady, Patient: f.patient, Sparse: f.sparse, Before: before}
 	f.each(c, func(x *float64) { p.numbers = append(p.numbers, *x) })
 	return f.checkpoint().Save(p, p.vectors())
 }
@@ -93,7 +94,7 @@ func (f *fit) resume() (c *course, before int, err error) {
 	if found, err := f.checkpoint().Resume(p, p.vectors); err != nil || !found {
 		return f.newCourse(), 0, err
 	}
-	c, f.steady, f.patient = &p.course, p.Steady, p.Patient
+	c, f.steady, f.patient, f.sparse = &p.course, p.Steady, p.Patient, p.Sparse
 	if c.Calmest > 0 {
 		c.calm = siteState{theta: f.theta(), sites: f.sites()} // room to read into
 	}

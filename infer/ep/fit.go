@@ -29,6 +29,8 @@ type fit struct {
 	raised                     int       // sites of the last sweep at the least precision
 	steady                     bool      // their least precision is the slab's
 	patient                    bool      // learning waits for the sites
+	sparse                     bool      // sites begin with hardly any feature in
+	stage                      string    // of sweeps whose progress is told; "" tells none
 	squares                    []float64 // of the columns
 	clipped                    bool      // the covariance of all weights was raised
 	logNoise, logSlab, logOdds float64
@@ -61,6 +63,9 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 // begin takes sites and what is learned to where they start.
 func (f *fit) begin() {
 	f.logNoise, f.logSlab, f.logOdds, f.logKept = f.Noise.Start, f.Slab.Start, f.Odds.Start, nil
+	if f.sparse { // one of them
+		f.logOdds = math.Min(f.logOdds, -math.Log(float64(max(1, f.Shared))))
+	}
 	if l, ok := f.model.Likelihood.(likelihood.Bernoulli); ok {
 		f.factors = newClasses(l, f.Rows)
 	}
@@ -193,7 +198,9 @@ func (f *fit) follow(ctx context.Context, c *course, limit int, tolerance float6
 		if err != nil {
 			return err
 		}
-		c.Sweeps++
+		if c.Sweeps++; f.stage != "" && f.config.Progress != nil {
+			f.config.Progress(credence.Progress{Stage: f.stage, Done: c.Sweeps, Total: limit})
+		}
 		moved := 0.0
 		if learn != nil {
 			moved = learn(c.Sweeps, changed)
@@ -266,6 +273,9 @@ func (f *fit) otherwise() bool {
 		f.patient = true
 	case !f.steady && f.drifted():
 		f.steady = true
+	// Sites that go on moving have many features in, with little noise left, where far fewer explain as much.
+	case !f.sparse && !f.steady && !f.patient && !f.Classes && f.Odds.Learned:
+		f.sparse = true
 	default:
 		return false
 	}

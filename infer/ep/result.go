@@ -20,19 +20,13 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	learn := func(iteration int, changed float64) float64 {
-		moved := f.learn(iteration, changed)
-		if e.config.Progress != nil {
-			e.config.Progress(credence.Progress{Stage: "sites", Done: iteration, Total: e.config.MaxIterations})
-		}
-		return moved
-	}
+	f.stage = "sites"
 	c, before, err := f.resume()
 	if err != nil {
 		return nil, err
 	}
 	for {
-		err := f.follow(ctx, c, e.config.MaxIterations, e.config.Tolerance, learn, func() error { return f.save(c, before) })
+		err := f.follow(ctx, c, e.config.MaxIterations, e.config.Tolerance, f.learn, func() error { return f.save(c, before) })
 		if err != nil {
 			return nil, err
 		}
@@ -47,10 +41,12 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	from := &siteState{f.theta(), f.sites(), f.inclusions()}
 	stuck := false
 	if !settled {
+		f.stage = "whether sites rest"
 		if stuck, err = f.stuck(ctx, from); err != nil {
 			return nil, err
 		}
 	}
+	f.stage = "" // integration tells its own
 	treatment := e.config.Hyper
 	if treatment == "" {
 		treatment = param.Integrate

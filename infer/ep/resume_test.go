@@ -32,6 +32,7 @@ func TestResume(t *testing.T) {
 		"diagonal":      {30, 20, 4, 0.3, false, 2, nil, Config{Hyper: param.Mode, Covariance: Diagonal}, 0},
 		"diagonal, sum": {30, 20, 4, 0.3, false, 0, nil, Config{Hyper: param.Integrate, Covariance: Diagonal}, 0},
 		"calmest":       {40, 20, 4, 0.3, true, 0, nil, Config{Hyper: param.Mode, MaxIterations: 125, Tolerance: 1e-15}, 125},
+		"sparse":        {20, 30, 4, 0.3, false, 0, nil, Config{Hyper: param.Mode, MaxIterations: 15}, 30},
 		"ran away":      {60, 10000, 10, 0, false, 0, nil, Config{Hyper: param.Mode, MaxIterations: 25}, 47},
 	} {
 		s := conform.NewSelection(c.rows, c.columns, c.relevant, c.correlation, 1, 0.1, false, 6)

@@ -26,6 +26,26 @@ func TestDamping(t *testing.T) {
 	}
 }
 
+// TestSparseStart: of 300 columns noise, slab and inclusion still move after all sweeps, with columns in that do not
+// matter; from a start with hardly any in the fit ends, and calls those alone that do.
+func TestSparseStart(t *testing.T) {
+	const limit = 300
+	s := conform.NewSelection(40, 300, 10, 0, 1, 0.5, false, 29)
+	f := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{MaxIterations: limit})
+	right, wrong := 0, 0
+	for j, w := range s.Weights {
+		switch in := f.Members[0].Posterior.(credence.Selector).InclusionProbability(j+1) > 0.5; {
+		case in && w != 0:
+			right++
+		case in:
+			wrong++
+		}
+	}
+	if f.Report.Stuck || f.Report.Iterations <= limit || right < 6 || wrong > 0 {
+		t.Errorf("stuck %v after %d sweeps, %d called rightly and %d falsely", f.Report.Stuck, f.Report.Iterations, right, wrong)
+	}
+}
+
 // TestFixedPointsElsewhere: where noise alone is to be explained, inclusions move far with that of the prior, and no
 // value of what is learned is left out for it.
 func TestFixedPointsElsewhere(t *testing.T) {

@@ -33,19 +33,20 @@ type dual struct {
 	roots    []float64        // √(w·precision); nil where all are 1
 	y        []float64        // targets in units
 	grams    [][]float64      // ΦΦᵀ of each group, n×n upper; nil when they are formed anew each time
-	kernel   []float64        // ΦΛΦᵀ/σ², n×n upper
 	gramRoom [][]float64      // of grams, for the next features
 	system   *gauss.Dual      // of the kernel and W
-	inverse  []float64        // K⁻¹, n×n
-	alpha    []float64        // K⁻¹y
-	lambda   []float64        // prior variances
-	scales   []float64        // of the sparse columns, λ/σ²
-	project  []float64        // Φᵀα
-	sums     []float64        // of the rows of K⁻¹
-	slab     []float64        // a block of rows × dense
-	part     []float64        // sums of the runs of a block, over dense columns
-	last     values
-	frozen   bool
+	// K⁻¹, n×n; before, in the same place, ΦΛΦᵀ/σ², of which the upper triangle is read. Such matrices are what limits
+	// the rows of this form: there are three with one group of weights and one more with each other.
+	inverse []float64
+	alpha   []float64 // K⁻¹y
+	lambda  []float64 // prior variances
+	scales  []float64 // of the sparse columns, λ/σ²
+	project []float64 // Φᵀα
+	sums    []float64 // of the rows of K⁻¹
+	slab    []float64 // a block of rows × dense
+	part    []float64 // sums of the runs of a block, over dense columns
+	last    values
+	frozen  bool
 	// What integration keeps: differences of the weights' means and their shares.
 	shares, differences []float64
 }
@@ -82,7 +83,7 @@ func (p *dual) load(ctx context.Context, features credence.Features) (err error)
 func (p *dual) allocate() {
 	n := p.rows.Count()
 	p.n, p.design, p.dense, p.columns = n, &p.held.Design, p.held.Design.Dense.Cols, p.held.Design.Sparse.Transpose()
-	p.system, p.kernel, p.inverse = gauss.NewDual(p.ws, n), make([]float64, n*n), make([]float64, n*n)
+	p.system, p.inverse = gauss.NewDual(p.ws, n), make([]float64, n*n)
 	p.alpha, p.project, p.lambda = make([]float64, n), make([]float64, p.d), make([]float64, p.d)
 	p.part = make([]float64, (min(credence.BlockRows, n)+run-1)/run*p.dense)
 	u, b := &p.summary.units, &p.held.Batch
@@ -138,9 +139,9 @@ func (p *dual) addPairs(m []float64, columns *linop.CSR, first int, scales []flo
 	problem.AddOuter(p.ws, m, columns, means, scales, slices.Repeat([]float64{1}, p.n))
 }
 
-// setKernel forms ΦΛΦᵀ/σ².
+// setKernel forms ΦΛΦᵀ/σ², where K⁻¹ was.
 func (p *dual) setKernel(at *values) {
-	n, m, precision := p.n, p.kernel, 1/at.noise
+	n, m, precision := p.n, p.inverse, 1/at.noise
 	clear(m)
 	if p.grams != nil {
 		for k, g := range p.grams {
@@ -169,7 +170,7 @@ func (p *dual) evaluate(ctx context.Context, at *values, slope *slopes) (float64
 	}
 	p.last = values{noise: at.noise, prior: append(p.last.prior[:0], at.prior...)}
 	p.setKernel(at)
-	if err := p.system.Set(p.kernel, p.roots); !p.factored(err, p.system.Jitter()) {
+	if err := p.system.Set(p.inverse, p.roots); !p.factored(err, p.system.Jitter()) {
 		return math.NaN(), nil
 	}
 	quadratic := p.system.Solve(p.alpha, p.y) / at.noise // yᵀα
