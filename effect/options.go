@@ -28,8 +28,8 @@ const (
 // Options say what is estimated. The zero value compares every column.
 type Options struct {
 	What What `json:"what,omitempty"` // "": comparisons
-	// Columns are those that change; none is every one that suits, of more than 500 the 60 that move f most. Predictions
-	// are made at each level of theirs.
+	// Columns are those that change; none is every one that suits, of more than 500 the 60 that move f most.
+	// Predictions are made at each level of theirs.
 	Columns []string `json:"columns,omitempty"`
 	Link    bool     `json:"link,omitempty"`  // of f, and not of E y
 	Ratio   bool     `json:"ratio,omitempty"` // comparisons are ratios of E y

@@ -2,6 +2,7 @@ package effect
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -22,6 +23,9 @@ const (
 // included, for a standard deviation of a number and for a level. The one that moves f most comes first. Columns that
 // stand in other functions alone, whose weights say nothing of one column, come before all others.
 func Widest(scorer *score.Scorer, names []string, count int) ([]string, error) {
+	if scorer == nil {
+		return nil, errors.New("there is no scorer: make one by score.New")
+	}
 	terms, err := score.Terms(scorer.Fitted(), score.TermOptions{})
 	if err != nil {
 		return nil, err

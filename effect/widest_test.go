@@ -14,9 +14,9 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestWidest: of 520 numbers and a category, where none is named, those are told whose weights move f most: by their
-// standard deviations, as levels, and in products. A number of a large weight that hardly varies is none of them. With a
-// column less than the bound all are told, and named ones always.
+// TestWidest: of 520 numbers and a category, where none is named, those are told whose weights move f most: by
+// their standard deviations, as levels, and in products. A number of a large weight that hardly varies is none of them.
+// Columns that are named are told always.
 func TestWidest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	const n, p = 700, 520

@@ -213,7 +213,8 @@ var commonTargets = []string{"y", "target", "label", "class", "outcome", "respon
 // targets returns the columns that may be to be predicted, with what their values look like.
 func (l *looking) targets(stated string, odd []bool) (places []int) {
 	likely := func(j int) bool {
-		told := slices.ContainsFunc(l.Findings, func(f Finding) bool { return f.Column == l.Columns[j].Name }) // a code, or another column's copy
+		// a code, or another column's copy
+		told := slices.ContainsFunc(l.Findings, func(f Finding) bool { return f.Column == l.Columns[j].Name })
 		return !odd[j] && !told && !l.Columns[j].Date && l.Columns[j].Levels <= 20
 	}
 	known := func(name string) bool {
