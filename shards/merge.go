@@ -250,7 +250,7 @@ func (j *Job) mergeCounts(answers []given) error {
 		if err == nil && j.Asks() {
 			_, err = j.ask()
 		} else if err == nil && asks != nil {
-			j.state.Inquiries = []inquiry{{"0", *asks.First()}}
+			j.state.Inquiries = []inquiry{{Key: "0", Question: *asks.First()}}
 		}
 		if err != nil { // before anything is summed up
 			j.state, j.vectors = before, held

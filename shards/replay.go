@@ -24,6 +24,7 @@ import (
 // inquiry is a question that the job asks of its files. Vectors of the job whose names begin with "ask." are its parts.
 type inquiry struct {
 	Key      string           `json:"key"` // its place in the fit
+	Guess    bool             `json:"guess,omitempty"`
 	Question problem.Question `json:"question"`
 }
 
@@ -76,6 +77,7 @@ type replay struct {
 	vectors map[string][]float64 // "done.KEY" is an answer, and "of.KEY" tells what was asked
 	path    string               // of the branch
 	count   int                  // of what was asked in it
+	guess   bool                 // the branch is one
 	lacking []inquiry
 	// length is how many numbers answer a question.
 	length func(*problem.Question) (int, error)
@@ -86,8 +88,15 @@ func (r *replay) Ask(q *problem.Question) ([]float64, error) {
 	key := r.path + strconv.Itoa(r.count)
 	r.count++
 	x, done := r.vectors["done."+key]
+	same := near(q.Mean, r.vectors["of."+key])
+	if _, guessed := r.vectors["guess."+key]; guessed && !same {
+		done = false
+	}
+	if !done && r.guess && r.count > 1 {
+		return nil, problem.ErrAsked
+	}
 	if !done {
-		asked := inquiry{key, *q}
+		asked := inquiry{key, r.guess, *q}
 		for _, values := range asked.Question.Vectors() {
 			*values = slices.Clone(*values)
 		}
@@ -97,10 +106,17 @@ func (r *replay) Ask(q *problem.Question) ([]float64, error) {
 	if length, err := r.length(q); err != nil || len(x) != length {
 		return nil, fmt.Errorf("the job's answers are damaged: %s", jobKind.Anew)
 	}
-	if !near(q.Mean, r.vectors["of."+key]) {
+	if !same {
 		return nil, errors.New("the fit goes another way than in the rounds before: run every merge of a job on processors of one kind, or make the job anew")
 	}
 	return x, nil
+}
+
+// Branch implements [svi.Apart].
+func (r *replay) Branch(name string, guess bool) (leave func()) {
+	path, count, before := r.path, r.count, r.guess
+	r.path, r.count, r.guess = path+name+".", 0, before || guess
+	return func() { r.path, r.count, r.guess = path, count, before }
 }
 
 // near says whether means are the same but for rounding.
@@ -138,6 +154,9 @@ func (j *Job) mergeAsked(ctx context.Context, answers []given) (*credence.Fitted
 			}
 		}
 		vectors["done."+q.Key], vectors["of."+q.Key] = sum, q.Question.Mean
+		if delete(vectors, "guess."+q.Key); q.Guess {
+			vectors["guess."+q.Key] = []float64{}
+		}
 	}
 	if next.Told == nil {
 		if err := j.keepTold(&next, vectors, answers); err != nil {

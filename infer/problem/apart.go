@@ -66,6 +66,9 @@ func (q *Question) Add(sum, other []float64) {
 type Asker interface {
 	// Ask returns the answer, which stays as it is, or [ErrAsked].
 	Ask(q *Question) ([]float64, error)
+	// Branch begins a part of the fit, of a name that no other has, until leave is called. A guess is one that may come
+	// out otherwise once other parts have answers: its first question alone is asked, and again where it was another.
+	Branch(name string, guess bool) (leave func())
 	Lacking() bool // no row is here
 }
 

@@ -100,6 +100,27 @@ func (e *Engine) asked(data credence.Data) (*newton.Newton, error) {
 	return newton.New(of), nil
 }
 
+// aside does things that do not wait for each other, so that where rows lie apart all of them ask before the fit ends.
+// Those behind one that waits are guesses, unless they are independent, and what they come to is of no use.
+func (r *fit) aside(things int, independent bool, do func(k int, guess bool) error) (waits error) {
+	r.asides++
+	for k := range things {
+		leave, guess := func() {}, waits != nil && !independent
+		if r.Asker != nil {
+			leave = r.Asker.Branch(fmt.Sprintf("%d-%d", r.asides, k), guess)
+		}
+		err := do(k, guess)
+		leave()
+		switch {
+		case errors.Is(err, base.ErrAsked):
+			waits = err
+		case err != nil && !guess:
+			return err
+		}
+	}
+	return waits
+}
+
 // Length is how many numbers answer a question.
 func (e *Engine) Length(q *base.Question) (int, error) {
 	n, err := e.asked(nil)

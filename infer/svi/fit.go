@@ -28,6 +28,7 @@ type fit struct {
 	redraw   int               // start whose draw of random features was kept
 	vanished bool              // a block has, under maximum likelihood
 	few      *few              // of the weights, where the problem is that of fewer; else nil
+	asides   int               // times that things were done side by side
 	averaged []credence.Choice // of the prior variances by rows that were left out; nil where they are not
 	// fingerprint of model, options and data; "" before a checkpoint is wanted.
 	fingerprint string

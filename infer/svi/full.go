@@ -2,6 +2,7 @@ package svi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -76,7 +77,11 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	}
 	predicted, gain := n.PredictedGain, n.Gain // of this climb: others follow
 	g := &integration{fit: r, newton: n, rows: whole, stats: stats}
-	if at, err = g.run(ctx, at); err != nil {
+	if at, err = g.run(ctx, at); errors.Is(err, base.ErrAsked) && g.top != nil { // nodes are asked about the mode
+		n.Place(g.mode.Point)
+		r.logWeights(ctx, g, g.mode.Point, g.modeStats, true)
+	}
+	if err != nil {
 		return nil, err
 	}
 	switch {
@@ -92,19 +97,29 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	o := &outcome{posterior: n.Posterior(at), priors: at.Prior, family: at.Family, targets: n.Targets, separated: stats.Separated}
 	r.bound(o, bound)
 	r.check(o, s.Zero)
-	if draws := r.drawCount(min(r.Data.Total(), partRows)); draws > 0 && r.Dims > mostDrawn {
+	if r.drawCount(min(r.Data.Total(), partRows)) > 0 && r.Dims > mostDrawn {
 		r.report.Remarks = append(r.report.Remarks, fmt.Sprintf("the approximation check was not made: it is for up to %d weights, and the model has %d", mostDrawn, r.Dims))
-	} else if draws > 0 {
-		logs, err := n.LogWeights(ctx, whole, at, stats, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws)
-		if err != nil {
-			return nil, err
-		}
+	} else if logs, err := r.logWeights(ctx, g, at, stats, false); err != nil {
+		return nil, err
+	} else if logs != nil {
 		r.judge(o, logs, "with few rows a weight, or rare events, this is the limit of a normal posterior: compare predictions on held-out rows, state a tighter prior, or use fewer columns")
 	}
 	if g.all != nil && r.config.Hyper == param.Integrate {
 		g.finish(o)
 	}
 	return r.finish(o), nil
+}
+
+// logWeights are those of draws from the posterior at a point that was placed last, nil where none are wanted.
+func (r *fit) logWeights(ctx context.Context, g *integration, at *newton.Point, stats *newton.Statistics, guess bool) ([]float64, error) {
+	draws := r.drawCount(min(r.Data.Total(), partRows))
+	if draws == 0 || r.Dims > mostDrawn {
+		return nil, nil
+	}
+	if r.Asker != nil {
+		defer r.Asker.Branch("draws", guess)()
+	}
+	return g.newton.LogWeights(ctx, g.rows, at, stats, credence.Rand(r.config.Seed, credence.SVIDiagnostics, 0), draws)
 }
 
 // negligibleGain is the gain of the last iteration, in nats, below which a fit has converged unless a
@@ -152,17 +167,19 @@ func (r *fit) tryOthers(ctx context.Context, n *newton.Newton, first *problem.Ro
 	if weak {
 		points = append(points, far)
 	}
+	if len(points) == 1 {
+		return at, nil
+	}
 	best := at
-	for _, point := range points {
-		if len(points) == 1 {
-			break
+	err := r.aside(len(points), true, func(k int, _ bool) error {
+		_, _, err := n.Climb(ctx, first, points[k], stats, r.task("other prior variances", 0.3))
+		if err == nil && points[k].Bound > best.Bound {
+			best = points[k]
 		}
-		if _, _, err := n.Climb(ctx, first, point, stats, r.task("other prior variances", 0.3)); err != nil {
-			return nil, err
-		}
-		if point.Bound > best.Bound {
-			best = point
-		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return best, nil
 }

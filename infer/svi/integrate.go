@@ -171,17 +171,20 @@ func (g *integration) Evaluate(ctx context.Context, from *hyper.Evaluation, thet
 	tolerance := [...]float64{hyper.ForDifferences: g.slopeTolerance, hyper.ForStep: g.slopeTolerance, hyper.ForMode: fineTolerance, hyper.ForNode: nodeTolerance}[to]
 	var above *newton.Given // of a difference
 	moves := []move{}
-	for k, theta := range thetas {
-		at, err := g.mode, error(nil)
+	err := g.aside(len(thetas), false, func(k int, guess bool) error {
+		theta, at, err := thetas[k], g.mode, error(nil)
+		odd := differences && k%2 == 1
 		switch {
+		case guess && odd && len(g.moves) == 0: // it begins from the other side
+			return nil
 		case slices.Equal(theta, g.theta):
 			g.newton.Place(at.Point)
-		case differences && k%2 == 1:
+		case odd:
 			at, err = g.opposite(ctx, theta, above)
 		default:
 			at, err = g.at(ctx, theta, tolerance)
 		}
-		if err != nil {
+		if err != nil || guess {
 			return err
 		}
 		e := evaluation(at)
@@ -191,7 +194,7 @@ func (g *integration) Evaluate(ctx context.Context, from *hyper.Evaluation, thet
 		if err := do(k, e); err != nil {
 			return err
 		}
-		if differences && k%2 == 1 && len(g.theta)*g.newton.Layout.Len() <= mostMoves {
+		if odd && len(g.theta)*g.newton.Layout.Len() <= mostMoves {
 			m := move{above.Sites, above.Shift, above.Missed / slopeStep}
 			for _, part := range [][2][]float64{{m.sites, at.Sites}, {m.shift, at.Shift}} {
 				kernel.Axpy(-1, part[1], part[0])
@@ -200,6 +203,10 @@ func (g *integration) Evaluate(ctx context.Context, from *hyper.Evaluation, thet
 			moves = append(moves, m)
 		}
 		above = at
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if differences {
 		g.moves = moves
