@@ -23,7 +23,7 @@ func writeCounts(t *testing.T, rows ...int) (paths []string) {
 	folder, rng := t.TempDir(), rand.New(rand.NewPCG(31, 5))
 	for k, count := range rows {
 		var text strings.Builder
-		text.WriteString("a,b,g,n,time,exact,class,count,size,heavy,grade,hits\n")
+		text.WriteString("a,b,g,n,time,exact,class,count,size,heavy,grade,hits,place\n")
 		for range count {
 			a, b, g := 10+3*rng.NormFloat64(), rng.NormFloat64(), rng.IntN(6-min(k, 1))
 			n, time, exact := 1+rng.IntN(4), .5+rng.Float64(), .5+rng.Float64()
@@ -52,8 +52,8 @@ func writeCounts(t *testing.T, rows ...int) (paths []string) {
 				}
 			}
 			heavy := f + rng.NormFloat64()/math.Sqrt(shape*exact)
-			fmt.Fprintf(&text, "%.6g,%.6g,l%d,%d,%.4f,%.4f,%d,%d,%.6g,%.6g,%d,%d\n", a, b, g, n, time, exact, class,
-				poisson(time*shape*math.Exp(f)), shape*math.Exp(f), heavy, grade, hits)
+			fmt.Fprintf(&text, "%.6g,%.6g,l%d,%d,%.4f,%.4f,%d,%d,%.6g,%.6g,%d,%d,p%d\n", a, b, g, n, time, exact, class,
+				poisson(time*shape*math.Exp(f)), shape*math.Exp(f), heavy, grade, hits, rng.IntN(300+k))
 		}
 		paths = append(paths, filepath.Join(folder, fmt.Sprintf("f%02d.csv", k)))
 		must.Succeed(t, os.WriteFile(paths[k], []byte(text.String()), 0o644))
@@ -112,6 +112,7 @@ func TestRounds(t *testing.T) {
 		{"studentt by mode", fit.Options{Formula: "heavy ~ a + b + g + precision(exact)", Family: "studentt", Engine: mode}, false},
 		{"ordinal by mode", fit.Options{Formula: "grade ~ a + b + g", Family: "ordinal", Engine: mode}, false},
 		{"gaussian", fit.Options{Formula: "heavy ~ a + b + g", Family: "gaussian", Engine: full}, false},
+		{"levels", fit.Options{Formula: "count ~ a + b + place", Family: "poisson", Engine: mode}, true},
 		{"poisson by mode", fit.Options{Formula: "count ~ a + b + g", Family: "poisson", Engine: mode}, true},
 		{"maximum likelihood", fit.Options{Formula: "count ~ a + b + g", Family: "poisson", Engine: "svi(covariance=full, hyper=ml)"}, true},
 		{"bernoulli", fit.Options{Formula: "class ~ a + b + g", Family: "bernoulli", Engine: full}, true},
