@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/selection/refit"
 )
 
 func (p *program) compareCommand() *cobra.Command {
@@ -58,7 +58,7 @@ how they predict the rows left out, the same ones for all; --split 0.2 does so o
 // comparison is the JSON object of a comparison.
 type comparison struct {
 	*score.Comparison
-	Refits *fit.Folds `json:"refits,omitempty"` // how rows were left out
+	Refits *refit.Folds `json:"refits,omitempty"` // how rows were left out
 }
 
 func (p *program) compare(ctx context.Context, models []string, data string, flags *scoreFlags, again *refits, leave bool) error {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
-	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/selection/refit"
 )
 
 func (p *program) evaluateCommand() *cobra.Command {
@@ -121,7 +121,7 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 type refitted struct {
 	*metric.Evaluation
 	NLPDError metric.Score `json:"nlpd_error,omitzero"` // standard error of nlpd, over rows or groups
-	Refits    *fit.Folds   `json:"refits"`              // how rows were left out
+	Refits    *refit.Folds `json:"refits"`              // how rows were left out
 }
 
 // evaluateRefits scores the rows of a table by fits without them.

@@ -120,8 +120,11 @@ func part(folder string, e ast.Expr) string {
 		return part(folder, e.Value)
 	case *ast.SelectorExpr:
 		of := e.X.(*ast.Ident).Name
-		if of == "credence" {
+		switch of {
+		case "credence":
 			of = "."
+		case "refit":
+			of = "selection/refit"
 		}
 		return of + "." + e.Sel.Name
 	case *ast.Ident:

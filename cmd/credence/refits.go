@@ -16,13 +16,14 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/selection/refit"
 )
 
 // refits are fits of models without rows that they then predict, where they are asked for.
 type refits struct {
-	how   fit.FoldOptions
+	how   refit.Options
 	asked bool
-	folds *fit.Folds // dealt by the first model
+	folds *refit.Folds // dealt by the first model
 }
 
 // register adds the flags.
@@ -48,7 +49,10 @@ func (r *refits) check(p *program, cmd *cobra.Command, leave bool) error {
 		return misused(errors.New("--loo leaves rows out without fits, and --cv and --split fit again: keep one of them"))
 	}
 	r.how.Seed = p.seed
-	return r.how.Validate()
+	if err := r.how.Validate(); err != nil {
+		return misused(err)
+	}
+	return nil
 }
 
 // scores fits a model again without rows of the data, and returns the scores of those rows. An evaluation that is given
