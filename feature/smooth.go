@@ -9,6 +9,7 @@ type Smooth struct {
 	First, Count int   // of its weights, all of them dense
 	Inputs       []int // dense inputs that it is a function of
 	Segment      bool  // it is a function of columns of the sparse segment too
+	Straight     bool  // its straight part is a plain column's weight
 }
 
 // Smooths returns the smooth terms in the order of their weights.
@@ -22,7 +23,7 @@ func (s *Set) Smooths() (smooths []Smooth) {
 			slices.Sort(smooth.Inputs)
 			smooth.Inputs = slices.Compact(smooth.Inputs)
 		case *Spline:
-			smooth.Inputs = []int{t.Input}
+			smooth.Inputs, smooth.Straight = []int{t.Input}, true
 		case *Cyclic:
 			smooth.Inputs = []int{t.Input}
 		case *HSGP:

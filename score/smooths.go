@@ -24,6 +24,8 @@ type Smooth struct {
 	// Lowest and Highest are where the term adds least and most to f, against what it adds at the means.
 	Lowest  *Effect `json:"lowest,omitempty"`
 	Highest *Effect `json:"highest,omitempty"`
+	// Straight says that the term is s(x), whose straight part, the weight of the plain column, counts in them.
+	Straight bool `json:"-"`
 }
 
 // Effect is what a term adds to f at a value of a column, beyond what it adds at the mean of the column.
@@ -51,7 +53,7 @@ func Smooths(fitted *credence.Fitted) []Smooth {
 	fr, _ := fitted.Frame.(*frame.Frame)
 	var out []Smooth
 	for k, term := range set.Smooths() {
-		s := Smooth{Block: term.Block, Weights: term.Count, Columns: len(term.Inputs)}
+		s := Smooth{Block: term.Block, Weights: term.Count, Columns: len(term.Inputs), Straight: term.Straight}
 		if fr != nil && !term.Segment && len(term.Inputs) <= mostSmoothed {
 			s.follow(fitted, fr, k)
 		}
@@ -135,6 +137,9 @@ func smoothEffect(fitted *credence.Fitted, fr *frame.Frame, k, j int, values []f
 			}
 			effect.Sparse.AppendRow(nil, nil)
 		}
+		if term.Straight {
+			addLine(&effect, &phi, member.Model.Features.(*feature.Set), fr.Inputs[j].Name)
+		}
 		member.Posterior.Latent(ws, part, variance, &effect)
 		for i, share := 0, fitted.Share(m); i < n; i++ {
 			mean[i] += share * part[i]
@@ -145,4 +150,16 @@ func smoothEffect(fitted *credence.Fitted, fr *frame.Frame, k, j int, values []f
 		sd[i] = math.Sqrt(max(0, squares[i]-mean[i]*mean[i]))
 	}
 	return mean, sd
+}
+
+// addLine adds to the effects, beyond those of the last row, what the plain column of this name has.
+func addLine(effect, phi *credence.Design, set *feature.Set, name string) {
+	n := effect.Dense.Rows
+	for c := range phi.Dense.Cols {
+		if set.WeightName(c) == name {
+			for i := range n {
+				effect.Dense.Row(i)[c] = phi.Dense.Row(i)[c] - phi.Dense.Row(n)[c]
+			}
+		}
+	}
 }

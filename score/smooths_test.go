@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -39,7 +40,7 @@ func TestSmooths(t *testing.T) {
 	for _, c := range []struct {
 		formula string
 		columns int
-	}{{"Y ~ X + Z + rbf(X, n=20)", 1}, {"Y ~ rbf(Z, X, n=30)", 2}, {"Y ~ Z + radial(X, centres=8)", 1}, {"Y ~ Z + sigmoid(X, centres=6)", 1}} {
+	}{{"Y ~ X + Z + rbf(X, n=20)", 1}, {"Y ~ rbf(Z, X, n=30)", 2}, {"Y ~ Z + radial(X, centres=8)", 1}, {"Y ~ Z + sigmoid(X, centres=6)", 1}, {"Y ~ Z + s(X)", 1}} {
 		source := must.Value(table.Structs(rows))(t)
 		model := must.Value(fit.Table(context.Background(), source, fit.Options{Formula: c.formula}))(t)
 		smooths := score.Smooths(model)
@@ -48,7 +49,7 @@ func TestSmooths(t *testing.T) {
 			continue
 		}
 		s := smooths[0]
-		if s.Column != "X" || s.Columns != c.columns || s.From != low || s.To != high || s.Lowest.At < low || s.Highest.At > high || !(s.Highest.Mean > s.Lowest.Mean) {
+		if s.Straight != strings.Contains(c.formula, "s(X") || s.Column != "X" || s.Columns != c.columns || s.From != low || s.To != high || s.Lowest.At < low || s.Highest.At > high || !(s.Highest.Mean > s.Lowest.Mean) {
 			t.Errorf("%s: %+v", c.formula, s)
 		}
 		zs := 0.0
@@ -56,7 +57,7 @@ func TestSmooths(t *testing.T) {
 			zs += r.Z / float64(len(rows))
 		}
 		for _, e := range []*score.Effect{s.Lowest, s.Highest} {
-			wantMean, wantSD := difference(t, model, bent{X: e.At, Z: zs}, bent{X: mean, Z: zs})
+			wantMean, wantSD := difference(t, model, bent{X: e.At, Z: zs}, bent{X: mean, Z: zs}, s.Straight)
 			if math.Abs(e.Mean-wantMean) > 1e-8*(1+math.Abs(wantMean)) || math.Abs(e.SD-wantSD) > 1e-6*wantSD {
 				t.Errorf("%s at %v: %v ± %v, want %v ± %v", c.formula, e.At, e.Mean, e.SD, wantMean, wantSD)
 			}
@@ -65,8 +66,8 @@ func TestSmooths(t *testing.T) {
 }
 
 // difference returns mean and standard deviation of f of one row less that of another, without what the linear part
-// adds.
-func difference(t *testing.T, model *credence.Fitted, a, b bent) (mean, sd float64) {
+// adds, but of a term whose straight part that is.
+func difference(t *testing.T, model *credence.Fitted, a, b bent, straight bool) (mean, sd float64) {
 	t.Helper()
 	fr := model.Frame.(*frame.Frame)
 	var rows credence.Batch
@@ -81,7 +82,7 @@ func difference(t *testing.T, model *credence.Fitted, a, b bent) (mean, sd float
 		d.Sparse.Reset(0)
 		d.Sparse.AppendRow(nil, nil)
 		for _, block := range m.Model.Features.Blocks() {
-			for j := block.First; j < block.First+block.Count && block.Name != "linear"; j++ {
+			for j := block.First; j < block.First+block.Count && (straight || block.Name != "linear"); j++ {
 				d.Dense.Row(0)[j] = phi.Dense.Row(0)[j] - phi.Dense.Row(1)[j]
 			}
 		}

@@ -187,7 +187,7 @@ func (p *program) printScores(e *metric.Evaluation) {
 		}
 	}
 	if _, verdict, within := heldByChance(e); len(within) > 0 {
-		p.say("          these shares are %s chance (± %s for %d independent rows)", verdict, strings.Join(within, ", "), e.Rows)
+		p.say("          these shares are %s chance (± %s for %d independent rows)%s", verdict, strings.Join(within, ", "), e.Rows, remedyOf(verdict))
 	}
 }
 
@@ -221,6 +221,14 @@ func targetText(fitted *credence.Fitted) string {
 		return "the target"
 	}
 	return nameText(text)
+}
+
+// remedyOf names what makes intervals hold that do not; "" where they do.
+func remedyOf(verdict string) string {
+	if verdict == "within" {
+		return ""
+	}
+	return "; credence calibrate makes intervals that hold on such rows"
 }
 
 // heldByChance says how far chance takes the shares that the intervals of a right model hold, in percent, of the
@@ -259,8 +267,8 @@ func (p *program) printCalibration(e *metric.Evaluation) {
 			wide = fmt.Sprintf("; 90 %% intervals are %s wide on average", significant(width))
 		}
 	}
-	p.say("calibration  the central %s %% of the predictions hold %s %% of the targets: %s chance (± %s for %d independent rows)%s",
-		strings.Join(claimed, ", "), strings.Join(held, ", "), verdict, strings.Join(within, ", "), e.Rows, wide)
+	p.say("calibration  the central %s %% of the predictions hold %s %% of the targets: %s chance (± %s for %d independent rows)%s%s",
+		strings.Join(claimed, ", "), strings.Join(held, ", "), verdict, strings.Join(within, ", "), e.Rows, wide, remedyOf(verdict))
 }
 
 // leftOut returns figures of rows given all others, or why there are none.

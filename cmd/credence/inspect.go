@@ -124,6 +124,10 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if err != nil {
 		return err
 	}
+	told, _ := score.Intervals(&fitted.Report)
+	if _, selects := score.Selected(fitted); selects && !told && flags.Sort == "" && !p.json && flags.output == "" {
+		flags.Sort = score.ByInclusion // weights that rank columns stand by rank
+	}
 	terms, err := score.Terms(fitted, flags.TermOptions)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -131,7 +135,9 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	smooths, text := score.Smooths(fitted), !p.json && flags.output == ""
 	if text { // each smooth term is a line of its own
 		terms = slices.DeleteFunc(terms, func(t score.Term) bool {
-			return slices.ContainsFunc(smooths, func(s score.Smooth) bool { return s.Block == t.Block })
+			return slices.ContainsFunc(smooths, func(s score.Smooth) bool {
+				return s.Block == t.Block || s.Straight && s.Column == t.Name && t.Block == "linear"
+			})
 		})
 	}
 	all := len(terms)
@@ -175,7 +181,6 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	for _, detail := range result.Details {
 		p.remark("%s", detail)
 	}
-	told, _ := score.Intervals(&fitted.Report)
 	if flags.output != "" {
 		p.say("%s written to %s", counted(len(terms), "weight"), flags.output)
 	} else {
@@ -286,6 +291,9 @@ func (p *program) printSmooths(smooths []score.Smooth, exp bool) {
 	}
 	for _, s := range smooths {
 		line := fmt.Sprintf("%s  %s", nameText(s.Block), counted(s.Weights, "weight"))
+		if s.Straight {
+			line += " and a line"
+		}
 		if s.Column != "" {
 			along := nameText(s.Column)
 			if s.Columns > 1 {

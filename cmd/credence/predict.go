@@ -120,7 +120,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		}
 		return p.emit(result)
 	}
-	p.say("%d predictions written to %s", rows, flags.output)
+	p.say("%s written to %s", counted(rows, "prediction"), flags.output)
 	return nil
 }
 
