@@ -121,6 +121,9 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		return p.emit(result)
 	}
 	p.say("%s written to %s", counted(rows, "prediction"), flags.output)
+	if positiveClass(file.Scorer()) == "" {
+		p.say("lower to upper holds the target of a new row with a probability of %g %%; sd is its standard deviation", 100*flags.interval)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -164,7 +166,7 @@ func TestNarrowIntervalsAreHidden(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	if !strings.Contains(shown, "\ntarget  y: the positive class is 1\n") || !strings.Contains(shown, "\nweights in the order of the model (--sort ") {
+	if !strings.Contains(shown, "\ntarget  y: the positive class is 1\n") || !strings.Contains(shown, "\nweights in the order of their inclusion, the largest first\n") {
 		t.Error(shown)
 	}
 	if strings.Contains(shown, "lower") || strings.Contains(shown, " sd ") || !strings.Contains(shown, "inclusion") {
@@ -243,9 +245,17 @@ func TestFiguresHaveMeaning(t *testing.T) {
 	e := decode(t, must(t, "evaluate", plain, path, "--json"))
 	base := number(t, e, "rmse") / math.Sqrt(number(t, e, "smse"))
 	out := must(t, "evaluate", plain, path)
-	for _, want := range []string{"\nbaseline  the mean of these targets for every row: rmse " + significant(base) + ", in units of log(visits), and a normal curve ", "\n          these shares are "} {
+	for _, want := range []string{"\nbaseline  the mean of these targets for every row: rmse " + significant(base) + ", in units of log(visits), and a normal curve ", "\n          these shares are ", "\nrmse      " + fmt.Sprintf("%-12s", significant(number(t, e, "rmse"))) + " root of the mean squared error, in the target's units\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s\nlacks %s", out, want)
+		}
+	}
+	for held, told := range map[float64]bool{0.5: false, 0.9: true} { // by intervals of 50 %
+		var text bytes.Buffer
+		p := &program{streams: streams{out: &text}}
+		p.printScores(&metric.Evaluation{Rows: 1000, RegressionResult: &metric.RegressionResult{}, IntervalsResult: &metric.IntervalsResult{Coverage: map[string]float64{"0.5": held}}})
+		if strings.HasSuffix(text.String(), "; credence calibrate makes intervals that hold on such rows\n") != told {
+			t.Errorf("%v held of .5: %s", held, text.String())
 		}
 	}
 	out = must(t, "inspect", plain)
