@@ -40,9 +40,10 @@ func TestSmooths(t *testing.T) {
 	for _, c := range []struct {
 		formula string
 		columns int
-	}{{"Y ~ X + Z + rbf(X, n=20)", 1}, {"Y ~ rbf(Z, X, n=30)", 2}, {"Y ~ Z + radial(X, centres=8)", 1}, {"Y ~ Z + sigmoid(X, centres=6)", 1}, {"Y ~ Z + s(X)", 1}} {
+		raw     bool
+	}{{"Y ~ X + Z + rbf(X, n=20)", 1, false}, {"Y ~ rbf(Z, X, n=30)", 2, false}, {"Y ~ Z + radial(X, centres=8)", 1, false}, {"Y ~ Z + sigmoid(X, centres=6)", 1, false}, {"Y ~ Z + s(X)", 1, false}, {"Y ~ Z + s(X)", 1, true}} {
 		source := must.Value(table.Structs(rows))(t)
-		model := must.Value(fit.Table(context.Background(), source, fit.Options{Formula: c.formula}))(t)
+		model := must.Value(fit.Table(context.Background(), source, fit.Options{Formula: c.formula, Raw: c.raw}))(t)
 		smooths := score.Smooths(model)
 		if len(smooths) != 1 {
 			t.Errorf("%s: %+v", c.formula, smooths)
