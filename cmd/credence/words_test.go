@@ -118,6 +118,11 @@ func TestSmoothsInALine(t *testing.T) {
 	if terms := e["terms"].([]any); len(terms) != 14 {
 		t.Errorf("JSON has %d weights", len(terms))
 	}
+	straight := filepath.Join(t.TempDir(), "s.safetensors") // whose line stands with the term alone
+	must(t, "fit", path, "--formula", "visits ~ z + s(x)", "--family", "poisson", "-o", straight)
+	if out := must(t, "inspect", straight); !strings.Contains(out, " weights and a line; along x from ") || !strings.Contains(out, "  z  ") || strings.Contains(out, "  x  ") {
+		t.Errorf("%s", out)
+	}
 	weights := filepath.Join(t.TempDir(), "w.csv")
 	must(t, "inspect", model, "-o", weights)
 	if text := string(sure(os.ReadFile(weights))(t)); strings.Count(text, "\n") != 15 || !strings.Contains(text, "cos 1") {
