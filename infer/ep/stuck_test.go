@@ -31,7 +31,11 @@ func TestDamping(t *testing.T) {
 func TestSparseStart(t *testing.T) {
 	const limit = 300
 	s := conform.NewSelection(40, 300, 10, 0, 1, 0.5, false, 29)
-	f := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{MaxIterations: limit})
+	told := map[string]int{} // steps, by their stages
+	f := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{MaxIterations: limit, Progress: func(p credence.Progress) { told[p.Stage]++ }})
+	if told["sites"] != f.Report.Iterations {
+		t.Errorf("%v are told of %d sweeps", told, f.Report.Iterations)
+	}
 	right, wrong := 0, 0
 	for j, w := range s.Weights {
 		switch in := f.Members[0].Posterior.(credence.Selector).InclusionProbability(j+1) > 0.5; {
