@@ -123,6 +123,9 @@ func (r *fit) aside(things int, independent bool, do func(k int, guess bool) err
 
 // Length is how many numbers answer a question.
 func (e *Engine) Length(q *base.Question) (int, error) {
+	if q == nil {
+		return 0, errors.New("svi: there is no question: give one")
+	}
 	n, err := e.asked(nil)
 	if err != nil {
 		return 0, err
@@ -152,7 +155,7 @@ func (e *Engine) Answer(ctx context.Context, data credence.Data, q *base.Questio
 	defer n.Workspace.Pool().Hold()()
 	x, err := n.Answer(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("%s: the question is no one of this model: %w", e.config.name(), err)
+		return nil, fmt.Errorf("%s: the question is none of this model, %w: make the job anew by credence job", e.config.name(), err)
 	}
 	return x, nil
 }
