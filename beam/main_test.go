@@ -180,18 +180,30 @@ func exactJob(t *testing.T, paths []string) *shards.Job {
 	return must(shards.New(context.Background(), paths, exactOptions, dataset.Options{}))(t)
 }
 
-// TestEmbedded: 8 files give the bytes of fit on the runners within the process, three rounds of them; learners of
-// files give those of their merge, with the checkpoint.
+// TestEmbedded: 8 files give the bytes of fit on the runners within the process, three rounds of them; the rounds of
+// svi and learners of files give those of their merge, the latter with the checkpoint.
 func TestEmbedded(t *testing.T) {
 	paths := files(t)
 	want := whole(t, paths, exactOptions)
 	for _, flags := range [][]string{nil, {"--runner", "direct", "--data", filepath.Dir(paths[0])}} {
 		begin(t, exactJob(t, paths)).succeeds(want, flags...)
 	}
+	newton := must(shards.New(context.Background(), paths, fit.Options{Formula: "click ~ a + b + g", Engine: "svi(covariance=full)"}, dataset.Options{}))(t)
+	tr, fitted, rounds := begin(t, newton), (*credence.Fitted)(nil), 0
+	for more := true; more; rounds++ {
+		part := must(newton.Partial(context.Background(), 0, 1, 2, 3, 4, 5, 6, 7))(t)
+		var err error
+		if fitted, more, err = newton.Merge(context.Background(), part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tr.succeeds(saved(t, fitted)); rounds < 2 {
+		t.Errorf("svi took %d rounds", rounds)
+	}
 	online := must(shards.NewOnline(context.Background(), paths[3:4], fit.Options{Formula: "click ~ g + b"}, dataset.Options{}))(t)
 	part := must(online.Partial(context.Background(), 0))(t)
 	fitted, _, err := online.Merge(context.Background(), part)
-	tr := begin(t, online)
+	tr = begin(t, online)
 	tr.succeeds(saved(t, must(fitted, err)(t)), "--results", tr.in("shared"))
 	if err := online.Checkpoint(tr.in("checkpoint")); err != nil || !bytes.Equal(must(os.ReadFile(tr.in("checkpoint")))(t), must(os.ReadFile(tr.in("model.checkpoint")))(t)) {
 		t.Errorf("the checkpoint is another: %v", err)
