@@ -179,8 +179,10 @@ const directCounts = 32
 // but for what is smaller, whose value at the step 1 is the sum itself.
 func sumCounts(g func(float64) float64, first, last, tolerance float64) (sum float64) {
 	if last-first <= directCounts {
-		for k := first; k < last; k++ {
-			sum += g(k)
+		for k := first; k < last; {
+			next := max(k+1, math.Nextafter(k, last)) // beyond 2⁵³ numbers are more than 1 apart
+			sum += (next - k) * g(k)
+			k = next
 		}
 		return sum
 	}
