@@ -168,12 +168,21 @@ func Blocks(n int) iter.Seq2[int, int] {
 // Batches reads all rows of data block by block. A batch is valid until the next; the first error, that of ctx
 // between blocks among them, is the last that is yielded.
 func Batches(ctx context.Context, data Data) iter.Seq2[*Batch, error] {
-	return func(yield func(*Batch, error) bool) {
-		var rows Batch
-		for first, count := range Blocks(data.Rows()) {
+	return blocks(ctx, data.Rows(), data.Read)
+}
+
+// Chunks is Batches for the rows of a table.
+func Chunks(ctx context.Context, source Source) iter.Seq2[*Chunk, error] {
+	return blocks(ctx, source.Rows(), source.Read)
+}
+
+func blocks[T any](ctx context.Context, n int, read func(dst *T, first, count int) error) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		var rows T
+		for first, count := range Blocks(n) {
 			err := ctx.Err()
 			if err == nil {
-				err = data.Read(&rows, first, count)
+				err = read(&rows, first, count)
 			}
 			if !yield(&rows, err) || err != nil {
 				return

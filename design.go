@@ -147,9 +147,6 @@ func (d *Design) Each(i int, visit func(weight int, v float64)) {
 	}
 }
 
-// entries is the number of numbers that a product goes through.
-func (d *Design) entries() int { return d.Dense.Rows*d.Dense.Cols + d.Sparse.Entries() }
-
 // Mul stores Φ w in dst.
 func (d *Design) Mul(ws *Workspace, dst, w []float64) { d.eachRow(ws, dst, w, (*Design).RowDot) }
 
@@ -169,7 +166,7 @@ func (d *Design) eachRow(ws *Workspace, dst, w []float64, of func(d *Design, i i
 		}
 		return
 	}
-	ws.inRuns(len(dst), d.entries(), func(from, to int) {
+	ws.inRuns(len(dst), d.Dense.Rows*d.Dense.Cols+d.Sparse.Entries(), func(from, to int) {
 		for i := from; i < to; i++ {
 			dst[i] = of(d, i, w)
 		}

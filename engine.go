@@ -157,8 +157,14 @@ type Report struct {
 	Evidence          *float64 `json:"evidence,omitempty"`
 	EvidencePenalised *float64 `json:"evidence_penalised,omitempty"`
 	EvidenceMode      *float64 `json:"evidence_mode,omitempty"`
-	ELBO              *float64 `json:"elbo,omitempty"`
-	ELBOMode          *float64 `json:"elbo_mode,omitempty"`
+	// EvidenceStandardError is that of an evidence whose determinant is an average over random vectors, as that of many
+	// levels of two crossed keys is; nil where the evidence is exact.
+	EvidenceStandardError *float64 `json:"evidence_standard_error,omitempty"`
+	ELBO                  *float64 `json:"elbo,omitempty"`
+	ELBOMode              *float64 `json:"elbo_mode,omitempty"`
+	// EvidenceCorrection is what quadrature in every group, where groups have few rows, says that the evidence has more
+	// than the ELBO; nil where there was none.
+	EvidenceCorrection *float64 `json:"evidence_correction,omitempty"`
 	// EvidenceEstimate is an estimate of the log evidence that is no bound of it: that of expectation
 	// propagation or of Laplace's approximation.
 	EvidenceEstimate *float64 `json:"evidence_estimate,omitempty"`

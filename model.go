@@ -1,6 +1,8 @@
 package credence
 
-import "github.com/credence-ml/credence/linop"
+import (
+	"github.com/credence-ml/credence/linop"
+)
 
 // Model is what an engine fits: y ~ Likelihood(Φ(x) w + offset), w ~ Prior.
 type Model struct {
@@ -149,4 +151,17 @@ type Selector interface {
 	Selects() bool
 	// InclusionProbability returns P(w_j ≠ 0), which is 1 for an intercept.
 	InclusionProbability(j int) float64
+}
+
+// Proportioned is the ability of features some of whose hyper-parameters change prior deviations of weights and no
+// columns, as those of Hilbert-space processes do. Engines that do not know it have columns multiplied by the
+// deviations, which is the same model.
+type Proportioned interface {
+	Tunable
+	// Apart returns the features with columns that no hyper-parameter changes, where all that are to be learned are of
+	// this kind, and false elsewhere. They are Proportioned themselves.
+	Apart() (Features, bool)
+	// Deviations stores, for features that are apart, by what the prior deviation of every weight is multiplied, 1 for
+	// most, and in slopes, a row of d for each of Hyper, the derivatives of its logarithm in the logarithms of these.
+	Deviations(deviation, slopes []float64)
 }

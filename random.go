@@ -14,19 +14,21 @@ const (
 	RedrawFeatures  Purpose = "exact.draw"  // random features of another start; the start
 	// ExactLengthscales is for lengthscales of further members; the start.
 	ExactLengthscales Purpose = "exact.lengthscales"
-	ExactStarts       Purpose = "exact.starts"    // where the starts of exact lie
-	SVIStarts         Purpose = "svi start"       // the start
-	SVIDraws          Purpose = "svi draws"       // start << 40 | step
-	SVIOrder          Purpose = "svi order"       // the order of rows; the epoch
-	SVIEntropy        Purpose = "svi entropy"     // of the mixture's entropy
-	SVICurvature      Purpose = "svi curvature"   // the first steps of stochastic fits
-	SVIDiagnostics    Purpose = "svi diagnostics" // importance weights
-	SEPOrder          Purpose = "sep"             // the order of rows; the pass
-	SEPCoverage       Purpose = "sep coverage"    // draws of weights that intervals are held against
-	GibbsChains       Purpose = "gibbs"           // flips and learned values; the chain
-	GibbsDraws        Purpose = "gibbs draws"     // of the weights; the chain
-	EPDraws           Purpose = "ep draws"        // which candidates are in; the cluster
-	ConvexDraws       Purpose = "convex"          // perturbations; the draw, or behind a place below
+	// ExactProbes is for signs that estimate log determinants and variances of levels of crossed keys; the set.
+	ExactProbes    Purpose = "exact.probes"
+	ExactStarts    Purpose = "exact.starts"    // where the starts of exact lie
+	SVIStarts      Purpose = "svi start"       // the start
+	SVIDraws       Purpose = "svi draws"       // start << 40 | step
+	SVIOrder       Purpose = "svi order"       // the order of rows; the epoch
+	SVIEntropy     Purpose = "svi entropy"     // of the mixture's entropy
+	SVICurvature   Purpose = "svi curvature"   // the first steps of stochastic fits
+	SVIDiagnostics Purpose = "svi diagnostics" // importance weights
+	SEPOrder       Purpose = "sep"             // the order of rows; the pass
+	SEPCoverage    Purpose = "sep coverage"    // draws of weights that intervals are held against
+	GibbsChains    Purpose = "gibbs"           // flips and learned values; the chain
+	GibbsDraws     Purpose = "gibbs draws"     // of the weights; the chain
+	EPDraws        Purpose = "ep draws"        // which candidates are in; the cluster
+	ConvexDraws    Purpose = "convex"          // perturbations; the draw, or behind a place below
 	// rows in turn, for cross-validation; 0 of the penalised engines, 1 of refits, 2 of variances
 	FoldRows         Purpose = "folds"
 	LaplaceVariances Purpose = "laplace"       // columns and signs of estimates of variances; the set

@@ -98,6 +98,15 @@ func CutText(name string) (column string, found bool) {
 	return name, false
 }
 
+// Names returns the names of the columns.
+func (s *Schema) Names() []string {
+	names := make([]string, len(s.Columns))
+	for i := range s.Columns {
+		names[i] = s.Columns[i].Name
+	}
+	return names
+}
+
 // Index returns the position of the named column, or -1.
 func (s *Schema) Index(name string) int {
 	for i := range s.Columns {

@@ -73,7 +73,5 @@ func (ws *Workspace) inRuns(n, operations int, do func(from, to int)) {
 // InRuns calls do for runs of rows [from, to) of n on the workspace's threads. The bounds do not
 // depend on the number of threads.
 func (ws *Workspace) InRuns(n int, do func(from, to int)) {
-	ws.pool.Run((n+rowsPerTask-1)/rowsPerTask, func(i, _ int) {
-		do(i*rowsPerTask, min(n, (i+1)*rowsPerTask))
-	})
+	ws.inRuns(n, leastOperations, do)
 }

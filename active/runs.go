@@ -3,6 +3,7 @@ package active
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/credence-ml/credence/internal/chart"
@@ -93,11 +94,7 @@ func (s *simulation) checkpoint() checkpoint.File {
 // WriteSVG draws the learning curves of error and log loss: the mean of every score over its repeats, which stand
 // behind it, what the labels of the whole pool come to, and where the advice to stop came.
 func (s *Simulation) WriteSVG(out io.Writer) error {
-	var names []Score
-	for name := range s.Scores {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(s.Scores))
 	repeats := 0
 	picture := chart.Chart{}
 	for _, of := range []struct {

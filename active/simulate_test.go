@@ -96,6 +96,16 @@ func TestLast(t *testing.T) {
 	if last.Labels != 75 || last.Audit == nil || last.Audit.Rows < 15 || last.Audit.Error > 0.25 {
 		t.Errorf("%+v, audit %+v", last, last.Audit)
 	}
+	// The mean over repeats is of all rows that were picked by chance.
+	found = simulated(t, rows, active.Options{Pool: 100, Initial: 30, Block: 7, Labels: 75, Every: 45, Repeats: 3, Audit: 0.5, Scores: []active.Score{active.Information}, Threads: 1})
+	last, audited, wrong := found.Scores[active.Information][len(curve)-1], 0, 0.0
+	for _, repeat := range found.Repeats[active.Information] {
+		a := repeat[len(curve)-1].Audit
+		audited, wrong = audited+a.Rows, wrong+a.Error*float64(a.Rows)
+	}
+	if last.Audit.Rows != audited || math.Abs(last.Audit.Error-wrong/float64(audited)) > 1e-12 {
+		t.Errorf("audit %+v, want %v wrong of %d", last.Audit, wrong, audited)
+	}
 }
 
 // TestMeasure: the error and the log loss of the whole pool are those of a fit and its predictions.

@@ -118,14 +118,7 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 	}
 	a.Density = a.Density && f.HasTargets()
 	names := a.columns(f)
-	var columns []output.Column
-	for _, name := range f.options.Keep {
-		columns = append(columns, output.Column{Name: name, Text: true})
-	}
-	for _, name := range names {
-		columns = append(columns, output.Column{Name: name})
-	}
-	out, err := output.New(w, path, columns)
+	out, err := output.New(w, path, append(output.Texts(f.options.Keep...), output.Numbers(names...)...))
 	if err != nil {
 		return 0, err
 	}
@@ -193,15 +186,11 @@ func WriteDraws(ctx context.Context, w io.Writer, path string, draws *score.Draw
 	if err != nil {
 		return 0, nil, err
 	}
-	list := []output.Column{{Name: ".chain"}, {Name: ".iteration"}, {Name: ".draw"}}
-	for _, name := range names {
-		list = append(list, output.Column{Name: name})
-	}
-	out, err := output.New(w, path, list)
+	out, err := output.New(w, path, append(output.Numbers(".chain", ".iteration", ".draw"), output.Numbers(names...)...))
 	if err != nil {
 		return 0, nil, err
 	}
-	cells := make([]float64, 0, len(list))
+	var cells []float64
 	for s := range draws.Count {
 		cells = append(append(cells[:0], 1, float64(s+1), float64(s+1)), values[s*len(names):(s+1)*len(names)]...)
 		if err := out.Write(nil, cells); err != nil {
@@ -247,13 +236,13 @@ func (f *File) draw(ctx context.Context, draws *score.Draws) (names []string, va
 // WriteTerms writes weights to w, with exponentials and inclusions where there are any, as a table of the format that
 // the extension of path names, see [output.New].
 func WriteTerms(w io.Writer, path string, terms []score.Term) error {
-	columns := []output.Column{{Name: "block", Text: true}, {Name: "name", Text: true}, {Name: "mean"}, {Name: "sd"}, {Name: "lower"}, {Name: "upper"}}
+	columns := append(output.Texts("block", "name"), output.Numbers("mean", "sd", "lower", "upper")...)
 	if len(terms) > 0 && terms[0].Exp != nil {
-		columns = append(columns, output.Column{Name: "exp"}, output.Column{Name: "exp_lower"}, output.Column{Name: "exp_upper"})
+		columns = append(columns, output.Numbers("exp", "exp_lower", "exp_upper")...)
 	}
 	inclusions := slices.ContainsFunc(terms, func(t score.Term) bool { return t.Inclusion != nil })
 	if inclusions {
-		columns = append(columns, output.Column{Name: "inclusion"})
+		columns = append(columns, output.Numbers("inclusion")...)
 	}
 	out, err := output.New(w, path, columns)
 	if err != nil {
@@ -279,21 +268,18 @@ func WriteTerms(w io.Writer, path string, terms []score.Term) error {
 // WriteEffects writes effects to w, with a column for each that they are told by, as a table of the format that the
 // extension of path names, see [output.New].
 func WriteEffects(w io.Writer, path string, effects []effect.Effect) error {
-	columns := []output.Column{{Name: "term", Text: true}, {Name: "contrast", Text: true}}
+	columns := output.Texts("term", "contrast")
 	if len(effects) > 0 {
 		for _, by := range effects[0].By {
-			columns = append(columns, output.Column{Name: by.Column, Text: true})
+			columns = append(columns, output.Texts(by.Column)...)
 		}
 	}
 	rows := len(effects) > 0 && effects[0].Row > 0
 	if rows {
-		columns = append(columns, output.Column{Name: "row"})
+		columns = append(columns, output.Numbers("row")...)
 	}
-	for _, name := range []string{"estimate", "std_error", "conf_low", "conf_high", "p_direction", "mcse"} {
-		columns = append(columns, output.Column{Name: name})
-	}
-	columns = append(columns, output.Column{Name: "method", Text: true})
-	out, err := output.New(w, path, columns)
+	columns = append(columns, output.Numbers("estimate", "std_error", "conf_low", "conf_high", "p_direction", "mcse")...)
+	out, err := output.New(w, path, append(columns, output.Texts("method")...))
 	if err != nil {
 		return err
 	}

@@ -239,7 +239,8 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 		if add(order) {
 			s.keys = slices.DeleteFunc(s.keys, func(key column) bool { return key.name == s.time })
 		} else if s.sorted {
-			add(s.unordered())
+			add(&Finding{Check: unorderedCheck, Tone: Remark, P: 1,
+				Text: "whether neighbouring rows go together is not known: the file is sorted by " + cmp.Or(s.name, "the target")})
 		}
 		add(s.ask(&groupsCheck))
 		s.counted = s.ask(&dispersionCheck)

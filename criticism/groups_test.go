@@ -205,6 +205,17 @@ func TestKnown(t *testing.T) {
 	s := targets(1, 2, 3, 4, 5, 6, 7, 8)
 	s.compared = []int{1, 2, 4, 6, 7}
 	s.inputs = []column{{name: "a", values: []float64{0.1, 0.7, 0.2, 0.4, 0.9}}}
+	counts := targets(0, 1, 0, 2, 1, 3, 2, 0)
+	twice := column{values: []float64{0, 2, 1, 4, 3, 6, 4, 0}} // and one more in two rows
+	if !counts.known(twice) {
+		t.Error("a key that tells the target is not known")
+	}
+	if twice.values[2] = 3; counts.known(twice) { // a row of none among those of one
+		t.Error("a key that tells most of the target is known")
+	}
+	if twice.values[2] = 1; counts.known(column{values: twice.values, category: true}) {
+		t.Error("the order of levels is no order")
+	}
 	for _, c := range []struct {
 		key  []float64
 		want bool

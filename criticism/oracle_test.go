@@ -205,6 +205,7 @@ func TestLeak(t *testing.T) {
 		{"above or below", each(func(y float64) float64 { return math.Copysign(1, y) }), false},
 		{"constant", each(func(float64) float64 { return 2 }), false},
 		{"square", each(func(y float64) float64 { return y * y }), false},
+		{"other than 0 in the largest alone", each(func(y float64) float64 { return max(0, y-.6) }), false},
 	} {
 		s := targets(y...)
 		s.inputs = []column{{name: "z", values: c.values}}
@@ -236,6 +237,21 @@ func TestLeak(t *testing.T) {
 		s.inputs = []column{{name: "z", values: c.values, category: c.category}}
 		if f := s.leak(); (f != nil) != c.want {
 			t.Errorf("classes, %s: %v", c.name, f)
+		}
+	}
+	// A feature that few rows have, all of one class, is not the target, of which family soever.
+	rare := slices.Clone(class)
+	for i, ones := 0, 0; i < len(rare); i++ {
+		if rare[i] > 0 {
+			ones++
+			rare[i] = float64(min(1, ones/20))
+		}
+	}
+	for _, k := range []kind{{classes: true}, {gaussian: true}, {counts: true}} {
+		s := targets(class...)
+		s.kind, s.inputs = k, []column{{name: "z", values: rare}}
+		if f := s.leak(); f != nil && len(f.Remedy) > 0 && strings.Contains(f.Text, "z") {
+			t.Errorf("%+v, a rare feature: %v", k, f)
 		}
 	}
 	s := targets(each(func(y float64) float64 { return math.Round(2*y) / 2 })...)

@@ -1,7 +1,6 @@
 package criticism
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -25,12 +24,6 @@ func (s *sample) inOrder() bool {
 	}
 	expected := all * (1 - s.equalPairs())
 	return expected > 10 && min(up, down) <= sortedShare*expected
-}
-
-// unordered says that the order of the rows was not looked at.
-func (s *sample) unordered() *Finding {
-	return &Finding{Check: unorderedCheck, Tone: Remark, P: 1,
-		Text: "whether neighbouring rows go together is not known: the file is sorted by " + cmp.Or(s.name, "the target")}
 }
 
 // bounded returns the residuals of the rows used, large ones cut off, standardised.
@@ -127,9 +120,13 @@ func (s *sample) groups() *Finding {
 	return best
 }
 
-// known says that a key is a function of the target or of an input, such as the decade of an age.
+// known says that a key is a function of the target or of an input, such as the decade of an age, or puts the rows in
+// the order of the target, as twice a count does, and one more at times: groups of such a key would give it away.
 func (s *sample) known(key column) bool {
 	if follows(key, column{values: s.target}) {
+		return true
+	}
+	if r := relate(key.values, s.target, ascending(floatBits(key.values))); !key.category && (r.up || r.down) {
 		return true
 	}
 	key.values = pick(key.values, s.compared)

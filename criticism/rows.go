@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 const (
@@ -60,24 +61,32 @@ func relate(a, b []float64, order []int) relation {
 
 // distinct is the number of values, NaN aside.
 func distinct(values []float64) int {
-	seen := map[float64]bool{}
+	different, _ := tally(values)
+	return different
+}
+
+// tally returns the number of values, NaN aside, and in how many places the commonest of them stands.
+func tally(values []float64) (different, commonest int) {
+	counts := map[float64]int{}
 	for _, v := range values {
 		if v == v {
-			seen[v] = true
+			counts[v]++
+			commonest = max(commonest, counts[v])
 		}
 	}
-	return len(seen)
+	return len(counts), commonest
 }
 
 // leak looks for a column that is the target, or a function of it that rises or falls with it to rounding: no two
 // rows are in another order. Of two classes it has two values, each of which goes with a class: a number
-// that happens to part them is not the target.
+// that happens to part them is not the target, and neither is a column that is 0 in nearly every row.
 func (s *sample) leak() *Finding {
 	y := pick(s.target, s.compared)
 	if len(y) < fewestRows {
 		return nil
 	}
-	order, values := ascending(floatBits(y)), distinct(y)
+	order := ascending(floatBits(y))
+	values, commonest := tally(y)
 	if values < 2 {
 		return nil
 	}
@@ -92,7 +101,8 @@ func (s *sample) leak() *Finding {
 				names = append(names, in.name)
 			}
 		} else if r := relate(y, in.values, order); r.up || r.down {
-			if n := distinct(in.values); n == values || values > 2 && n >= min(values, fewestValues) {
+			n, often := tally(in.values)
+			if n == values && r.function || values > 2 && n >= min(values, fewestValues) && often <= max(len(y)/2, commonest) {
 				names = append(names, in.name)
 			}
 		}
@@ -151,14 +161,9 @@ func (s *sample) copies() copied {
 	var c copied
 	var often func(i int) float64
 	var under moment3
-	order := ascending(s.hash)
-	for from := 0; from < len(order); {
-		to := from + 1
-		for to < len(order) && s.hash[order[to]] == s.hash[order[from]] {
-			to++
-		}
-		rows := order[from:to]
-		from = to
+	places := ascending(s.hash)
+	for from, to := range order.Runs(len(places), func(first, other int) bool { return s.hash[places[other]] == s.hash[places[first]] }) {
+		rows := places[from:to]
 		if len(rows) < 2 {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
@@ -18,8 +19,8 @@ const (
 	run = 16
 	// mostWork bounds rows times squared weights, which a prediction of full covariance costs.
 	mostWork = 5e8
-	// MostKeys is the number of columns beside the model that are looked at.
-	MostKeys = 10
+	// mostKeys is the number of columns beside the model that are looked at.
+	mostKeys = 10
 	// mostColumns is the number of columns that residuals are compared with, and mostPairs that of columns whose
 	// products are.
 	mostColumns, mostPairs = 30, 6
@@ -222,43 +223,53 @@ func (s *sample) read(ctx context.Context, lik family, fitted *credence.Fitted, 
 	return nil
 }
 
+// Outside names the columns of a table that may be keys of groups of a model, which needs others.
+func Outside(schema *credence.Schema, needs []string) []string {
+	used := map[string]bool{}
+	for _, name := range needs {
+		name, _ = credence.CutText(name)
+		used[name] = true
+	}
+	var columns []string
+	for i := range schema.Columns {
+		c := &schema.Columns[i]
+		if name, _ := credence.CutText(c.Name); !used[name] && c.Kind != credence.Boolean && len(columns) < mostKeys {
+			columns = append(columns, c.Name)
+		}
+	}
+	return columns
+}
+
 // readKeys reads the columns beside the model that may be keys of groups: categories and whole numbers with 3 to n/3
 // values among the rows.
 func (s *sample) readKeys(fr *frame.Frame, data credence.Data) error {
 	if _, placing := data.(interface{ SourceRow(row int) int }); !placing || s.options.Beside == nil {
 		return nil
 	}
-	used := map[string]bool{}
-	for _, c := range fr.Columns() {
-		name, _ := credence.CutText(c.Name)
-		used[name] = true
-	}
 	schema := s.options.Beside.Schema()
 	var columns []int
-	for j := range schema.Columns {
-		c := &schema.Columns[j]
-		if name, _ := credence.CutText(c.Name); !used[name] && c.Kind != credence.Boolean && len(columns) < MostKeys {
-			columns = append(columns, j)
-			s.terms[c.Name] = spec.Column{Name: c.Name}.String()
-			s.keys = append(s.keys, column{name: c.Name, category: c.Kind == credence.Category, values: make([]float64, len(s.target))})
-		}
+	for _, name := range Outside(schema, fr.Needs(true)) {
+		j := schema.Index(name)
+		columns = append(columns, j)
+		s.terms[name] = spec.Column{Name: name}.String()
+		s.keys = append(s.keys, column{name: name, category: schema.Columns[j].Kind == credence.Category, values: make([]float64, len(s.target))})
 	}
 	var chunk credence.Chunk
-	for from := 0; from < len(s.place) && len(columns) > 0; {
-		to, first := from+1, s.sourceRow(s.place[from])
-		for to < len(s.place) && s.sourceRow(s.place[to]) < first+credence.BlockRows {
-			to++
-		}
-		if err := s.options.Beside.Read(&chunk, first, s.sourceRow(s.place[to-1])-first+1); err != nil {
+	if len(columns) == 0 {
+		return nil
+	}
+	at := func(i int) int { return s.sourceRow(s.place[i]) }
+	for from, to := range order.Runs(len(s.place), func(first, other int) bool { return at(other) < at(first)+credence.BlockRows }) {
+		first := at(from)
+		if err := s.options.Beside.Read(&chunk, first, at(to-1)-first+1); err != nil {
 			return err
 		}
 		for i := from; i < to; i++ {
-			row := chunk.Values.Row(s.sourceRow(s.place[i]) - first)
+			row := chunk.Values.Row(at(i) - first)
 			for k, j := range columns {
 				s.keys[k].values[i] = row[j]
 			}
 		}
-		from = to
 	}
 	s.keys = slices.DeleteFunc(s.keys, func(key column) bool {
 		if s.time == "" && !key.category && ascends(key.values) {

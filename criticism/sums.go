@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/internal/special"
 )
 
@@ -50,10 +51,7 @@ func ascending(keys []uint64) []int {
 			counts[b][key>>(8*b)&255]++
 		}
 	}
-	order, next := make([]int, len(keys)), make([]int, len(keys))
-	for i := range order {
-		order[i] = i
-	}
+	places, next := order.Places(len(keys)), make([]int, len(keys))
 	for b := range counts {
 		count := &counts[b]
 		if len(keys) == 0 || count[keys[0]>>(8*b)&255] == len(keys) { // all are the same
@@ -63,28 +61,23 @@ func ascending(keys []uint64) []int {
 		for k, n := range count {
 			count[k], at = at, at+n
 		}
-		for _, i := range order {
+		for _, i := range places {
 			k := keys[i] >> (8 * b) & 255
 			next[count[k]] = i
 			count[k]++
 		}
-		order, next = next, order
+		places, next = next, places
 	}
-	return order
+	return places
 }
 
 // Ranks returns the ranks of values, equal ones for equal values, in (−1, 1).
 func Ranks(u []float64) []float64 {
-	order, out := ascending(floatBits(u)), make([]float64, len(u))
-	for from := 0; from < len(order); {
-		to := from + 1
-		for to < len(order) && u[order[to]] == u[order[from]] {
-			to++
-		}
-		for _, i := range order[from:to] {
+	places, out := ascending(floatBits(u)), make([]float64, len(u))
+	for from, to := range order.Runs(len(u), func(first, other int) bool { return u[places[other]] == u[places[first]] }) {
+		for _, i := range places[from:to] {
 			out[i] = float64(from+to)/float64(len(u)) - 1
 		}
-		from = to
 	}
 	return out
 }

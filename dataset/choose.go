@@ -41,9 +41,7 @@ func (t *Table) choose(names []string) (*selection, error) {
 		if trained != nil {
 			described = trained
 		}
-		for _, c := range described.Columns {
-			names = append(names, c.Name)
-		}
+		names = described.Names()
 	}
 	if trained != nil {
 		if err := t.checkTrained(trained); err != nil {

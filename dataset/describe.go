@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -164,15 +164,4 @@ func (t *Table) Undecided(column string) bool {
 }
 
 // columnList names the columns that there are.
-func (t *Table) columnList() string {
-	const shown = 8
-	var names []string
-	for i, c := range t.schema.Columns {
-		if i == shown {
-			names = append(names, fmt.Sprintf("and %d more", len(t.schema.Columns)-shown))
-			break
-		}
-		names = append(names, c.Name)
-	}
-	return "its columns are " + strings.Join(names, ", ")
-}
+func (t *Table) columnList() string { return "its columns are " + cell.List(t.schema.Names()) }

@@ -337,10 +337,3 @@ func (t *Table) parser(in *input) *text.CSV {
 func (t *Table) cells() cell.Rules { return cell.NewRules(t.missing()) }
 
 func (t *Table) rules() text.Rules { return text.NewRules(true, t.missing()) }
-
-// rulesOf returns the rules by which a pass reads text.
-func (t *Table) rulesOf(chosen *selection) text.Rules {
-	rules := t.rules()
-	rules.InPlace = chosen.inPlace
-	return rules
-}

@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/conform/bombs"
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
@@ -239,6 +240,33 @@ func TestParquetNumbersAsCategories(t *testing.T) {
 	}
 	if levels := source.Schema().Columns[0].Levels; !slices.Equal(levels, []string{"10", "20", "3000"}) {
 		t.Errorf("levels %q", levels)
+	}
+}
+
+// TestPlacesBehindTheDictionary: the first place behind a dictionary has no value.
+func TestPlacesBehindTheDictionary(t *testing.T) {
+	met := 0
+	for _, b := range bombs.All() {
+		if strings.HasPrefix(b.Name, "place-behind-") {
+			met++
+			if _, _, err := load(t, Options{}, nil, write(t, "x.parquet", string(b.Content))); err == nil || !strings.Contains(err.Error(), outsideDictionary) {
+				t.Errorf("%s: %v", b.Name, err)
+			}
+		}
+	}
+	if met != 2 {
+		t.Errorf("%d files", met)
+	}
+}
+
+// TestGroupsHaveTheirTurn: row groups that need more memory than may be read ahead are read once it is their turn.
+func TestGroupsHaveTheirTurn(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // which none of it takes
+	defer cancel()
+	table := must.Value(Open(ctx, []string{write(t, "x.parquet", string(bombs.LargeGroups()))}, Options{CacheDir: t.TempDir()}))(t)
+	defer table.Close()
+	if source, err := table.Load(ctx, nil); err != nil || source.Rows() != 6 {
+		t.Error(err)
 	}
 }
 

@@ -147,8 +147,10 @@ func (t *Table) note(text string) {
 // passText runs a pass over text, from a place in input first on.
 func (t *Table) passText(ctx context.Context, chosen *selection, first int, start credence.Position, consume func(*text.Block) error) error {
 	parsers := make(map[string]func(*text.Block), len(t.inputs)) // by file name, written before any block is sent
+	rules := t.rules()
+	rules.InPlace = chosen.inPlace
 	for _, in := range t.inputs {
-		parsers[in.name] = t.parse(in, t.rulesOf(chosen))
+		parsers[in.name] = t.parse(in, rules)
 	}
 	produce := func(take func() (*text.Block, bool), send func(*text.Block) bool) error {
 		before := int64(0)

@@ -88,7 +88,7 @@ func (s *source) Read(dst *credence.Chunk, first, count int) error {
 			copy(dst.Values.Data[done*width:(done+n)*width], c.Values.Data[from*width:])
 		}
 		if s.schema.Sparse > 0 {
-			s.copySparse(&dst.Sparse, &c.Sparse, from, from+n)
+			appendRows(&dst.Sparse, c.Sparse.Start[from:from+n+1], c.Sparse.Index, c.Sparse.Value, c.Sparse.Value == nil)
 		}
 		done += n
 	}
@@ -115,11 +115,6 @@ func nilIfZero(squares []float64) []float64 {
 		}
 	}
 	return nil
-}
-
-// copySparse appends rows [from, to) of a chunk to dst.
-func (s *source) copySparse(dst, chunk *linop.CSR, from, to int) {
-	appendRows(dst, chunk.Start[from:to+1], chunk.Index, chunk.Value, chunk.Value == nil)
 }
 
 // find returns the chunk that holds a row.

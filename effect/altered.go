@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/metric"
 )
 
 // change replaces a column in every row.
@@ -237,4 +238,41 @@ func (a *altered) value(i int, c *column) float64 {
 		}
 	}
 	return 0
+}
+
+// Group is what rows have in common, Value a column with one of its values.
+type (
+	Group = metric.Group
+	Value = metric.Value
+)
+
+// byColumn is a column by whose values rows are averaged.
+type byColumn struct {
+	name  string
+	place int
+}
+
+// byColumns finds the columns in a table.
+func byColumns(table *altered, names []string) (list []*byColumn, err error) {
+	for _, name := range names {
+		place := table.schema.Index(name)
+		if place < 0 {
+			return nil, fmt.Errorf("there is no column %q in the data to average by", name)
+		}
+		list = append(list, &byColumn{name, place})
+	}
+	return list, nil
+}
+
+// groupOf returns the group of row i of the run, and a key that tells it from others.
+func groupOf(table *altered, by []*byColumn, i int) (key string, name Group) {
+	for _, b := range by {
+		value := "missing"
+		if v := table.run.Values.Row(i)[b.place]; v == v {
+			value = table.text(b.place, v)
+		}
+		key += value + "\x00"
+		name = append(name, Value{Column: b.name, Value: value})
+	}
+	return key, name
 }

@@ -1,7 +1,6 @@
 package effect
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -148,7 +147,7 @@ func find(f *frame.Frame, columns []*column, name string) (*column, error) {
 	if place := f.SparseIndex(f.Sparse, name); place >= 0 {
 		return &column{name: name, sparse: place, input: true, mean: math.NaN(), sd: math.NaN()}, nil
 	}
-	hint := "its columns are " + list(names)
+	hint := "its columns are " + cell.List(names)
 	if near := spec.Suggest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
@@ -170,7 +169,7 @@ func (c *column) set(value float64, add bool) (changes []change) {
 func (c *column) setText(table *altered, text string) ([]change, error) {
 	if c.category() {
 		if !slices.Contains(c.levels, text) {
-			return nil, fmt.Errorf("training has no level %q of column %s: it has %s", text, c.name, list(c.levels))
+			return nil, fmt.Errorf("training has no level %q of column %s: it has %s", text, c.name, cell.List(c.levels))
 		}
 		return c.setLevel(table, text)
 	}
@@ -205,20 +204,5 @@ func (c *column) parse(text string) (float64, bool) {
 	return value, ok && finite
 }
 
-// list writes some of many texts.
-func list(texts []string) string {
-	const most = 12
-	if len(texts) > most {
-		return fmt.Sprintf("%s, … (%d in all)", strings.Join(texts[:most], ", "), len(texts))
-	}
-	return strings.Join(texts, ", ")
-}
-
 // number writes a number for people.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-
-// stepOf returns the size of a step, 1 by default.
-func stepOf(text string) float64 {
-	v, _ := strconv.ParseFloat(cmp.Or(text, "1"), 64)
-	return v
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/score"
@@ -266,15 +267,12 @@ func (r *runner) draw() (err error) {
 
 // quantities makes those of all contrasts and groups of the sums.
 func (r *runner) quantities(first int) (list []*quantity) {
-	order := make([]int, len(r.names)) // of groups, by their names, whatever the order of rows
-	for g := range order {
-		order[g] = g
-	}
-	if !r.options.Rows {
-		slices.SortFunc(order, func(a, b int) int { return r.names[a].Compare(r.names[b]) })
+	groups := order.Places(len(r.names))
+	if !r.options.Rows { // by their names, whatever the order of rows
+		groups = order.By(len(r.names), func(a, b int) int { return r.names[a].Compare(r.names[b]) })
 	}
 	for k, c := range r.contrasts {
-		for _, g := range order {
+		for _, g := range groups {
 			name := r.names[g]
 			q := &quantity{Effect: Effect{Term: c.term, Contrast: c.label, By: slices.Concat(c.at, name)}, method: r.method}
 			if r.options.Rows {

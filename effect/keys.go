@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
 )
@@ -118,18 +119,13 @@ func (k *keyRows) levels(c *column, input int) (levels []string, most string, er
 		return nil, "", err
 	}
 	values, frequent := numbers.values, 0
-	for len(values) > 0 {
-		n := 1
-		for n < len(values) && values[n] == values[0] {
-			n++
-		}
-		level := k.table.text(c.places[0], values[0])
+	for from, to := range order.Runs(len(values), func(first, other int) bool { return values[other] == values[first] }) {
+		level := k.table.text(c.places[0], values[from])
 		if k.binder.Knows(input, level) {
-			if levels = append(levels, level); n > frequent {
-				most, frequent = level, n
+			if levels = append(levels, level); to-from > frequent {
+				most, frequent = level, to-from
 			}
 		}
-		values = values[n:]
 	}
 	return levels, most, nil
 }

@@ -1,13 +1,16 @@
 package effect
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // plan is what is computed of the rows: in which states they are read, with which changes, what is summed of each, and
@@ -65,7 +68,7 @@ func newPlan(f *frame.Frame, table *altered, columns []*column, options *Options
 			return nil, fmt.Errorf("column %s has no levels, so that it has no base: --step says how far it moves", name)
 		}
 		if level != "mean" && !slices.Contains(c.levels, level) {
-			return nil, fmt.Errorf("training has no level %q of column %s: it has %s", level, name, list(c.levels))
+			return nil, fmt.Errorf("training has no level %q of column %s: it has %s", level, name, cell.List(c.levels))
 		}
 		p.base[name] = level
 	}
@@ -254,7 +257,7 @@ func (p *planner) step(c *column) error {
 		p.add(contrast{term: c.name, label: label, per: 1, high: []int{p.sum(high, c)}, low: []int{p.sum(low, c)}})
 	}
 	if text != SD && text != TwoSD && text != IQR && text != MinMax {
-		by := stepOf(text)
+		by, _ := strconv.ParseFloat(cmp.Or(text, "1"), 64)
 		sign := "+"
 		if by < 0 {
 			sign = ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // mostEntries bounds the map: a difference from the mean of L levels takes L² numbers.
@@ -78,14 +79,14 @@ func (m *ownMap) noBase(text string) error {
 			}
 		}
 		if strings.HasPrefix(text, in.Name+"=") {
-			return fmt.Errorf("base %s: %s has no such level: the levels are %s", text, in.Name, shorten(in.Levels))
+			return fmt.Errorf("base %s: %s has no such level: the levels are %s", text, in.Name, cell.List(in.Levels))
 		}
 		names = append(names, in.Name)
 	}
 	if names == nil {
 		return fmt.Errorf("base %s: the model has no categories: leave the base out", text)
 	}
-	return fmt.Errorf("base %s is no level: write %s=LEVEL, or mean; the categories are %s", text, names[0], shorten(names))
+	return fmt.Errorf("base %s is no level: write %s=LEVEL, or mean; the categories are %s", text, names[0], cell.List(names))
 }
 
 // noLower says why the levels of a category are told against no base.
@@ -98,15 +99,6 @@ func (m *ownMap) noLower(category int, text string) error {
 		}
 	}
 	return fmt.Errorf("base %s: %s has no weights for its levels: leave the base out", text, m.inputs[category].Name)
-}
-
-// shorten lists the first few of many names.
-func shorten(names []string) string {
-	const most = 12
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s, … (%d in all)", strings.Join(names[:most], ", "), len(names))
 }
 
 // compareLevels subtracts the weight of the base of a category from those of its levels, and adds the

@@ -27,7 +27,7 @@ type HSGP struct {
 	Inputs      []int       `json:"inputs"`
 	Lengthscale Lengthscale `json:"lengthscale"`
 	// Apart says that columns are without the deviations, which are those of the weights alone: see
-	// [ability.Proportioned].
+	// [credence.Proportioned].
 	Apart bool `json:"apart,omitempty"`
 	// Of every input: the functions m, the middle of the data, how far they reach to each side of it, and L in units of
 	// that reach.

@@ -20,7 +20,7 @@ type Periodic struct {
 	Harmonics   int         `json:"harmonics"`
 	Lengthscale Lengthscale `json:"lengthscale"`
 	// Apart says that columns are without the deviations, which are those of the weights alone: see
-	// [ability.Proportioned].
+	// [credence.Proportioned].
 	Apart bool `json:"apart,omitempty"`
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -92,7 +91,7 @@ func (m *proportionedMap) Pullback(ws *credence.Workspace, grad []float64, _ *cr
 	ws.Release(mark)
 }
 
-// Apart implements [ability.Proportioned].
+// Apart implements [credence.Proportioned].
 func (s *Set) Apart() (credence.Features, bool) {
 	learned := func(h credence.Hyper) bool { return !h.Held }
 	any := false
@@ -131,7 +130,7 @@ func changed(term Term, change func(l *Lengthscale, apart *bool)) Term {
 	return term
 }
 
-// Deviations implements [ability.Proportioned].
+// Deviations implements [credence.Proportioned].
 func (s *Set) Deviations(deviation, slopes []float64) {
 	d := s.Weights()
 	for j := range d {
@@ -157,4 +156,4 @@ func (s *Set) Deviations(deviation, slopes []float64) {
 	}
 }
 
-var _ ability.Proportioned = (*Set)(nil)
+var _ credence.Proportioned = (*Set)(nil)

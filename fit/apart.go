@@ -56,6 +56,22 @@ func (j *Job) Adds() bool {
 	return stated == nil || gaussian
 }
 
+// Rounds is about how many rounds ask the files behind those that count: one where sums are all, and with engine svi
+// about as many as it takes steps, which are more where it integrates over parameters of the family.
+func (j *Job) Rounds() int {
+	_, gaussian := j.family.Stated().(likelihood.Gaussian)
+	_, parameters := j.family.Stated().(likelihood.Parametric)
+	switch {
+	case j.Adds():
+		return 1
+	case gaussian:
+		return 2
+	case parameters && !strings.Contains(j.options.Engine, "hyper=mode"):
+		return 13
+	}
+	return 6
+}
+
 // Named names the columns that the formula names, whatever the table: those that a database is asked for.
 func (j *Job) Named() ([]string, error) {
 	plan, err := formula.CheckPlan(j.options.Formula, formula.Options{Target: j.options.Target, Family: j.family, ReadFile: j.options.ReadFile})

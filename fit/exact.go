@@ -33,7 +33,7 @@ func exactEngine() Engine {
 		Automatic: func(model credence.Model, rows int) (spec.Call, string, error) {
 			weights := model.Features.Weights()
 			rest, levels := problem.Rest(model.Features, model.Prior)
-			if min(rows, rest) <= largestExact {
+			if min(rows, rest) <= largestExact || problem.Crossed(model.Features, model.Prior) {
 				return spec.Call{Name: "exact"}, "", nil
 			}
 			many := fmt.Sprintf("%d rows and %d weights are too many for the closed form", rows, weights)
@@ -48,6 +48,7 @@ func exactEngine() Engine {
 		Groups:     func(spec.Call) bool { return true },
 		Memory:     exactMemory,
 		Eliminates: func(spec.Call) bool { return true },
+		Crosses:    true,
 		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
 			config := exact.Config{Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
 			a.Fields(config.Fields())

@@ -486,3 +486,45 @@ func TestDeviationsInOwnUnits(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// TestCrossedGroups: more levels of two columns than have a factor are solved for by conjugate gradients, and said so;
+// the evidence is told with its standard error, within which models are not compared.
+func TestCrossedGroups(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 62))
+	var g, h []string
+	var x, noise, y []float64
+	a, b := make([]float64, 2600), make([]float64, 2100)
+	for j := range a {
+		a[j] = 0.6 * rng.NormFloat64()
+	}
+	for j := range b {
+		b[j] = 0.9 * rng.NormFloat64()
+	}
+	for i := range 16_000 {
+		k, l := i%len(a), rng.IntN(len(b))
+		g, h = append(g, "g"+strconv.Itoa(k)), append(h, "h"+strconv.Itoa(min(l, i)%len(b)))
+		x, noise = append(x, rng.NormFloat64()), append(noise, rng.NormFloat64())
+		y = append(y, 1+0.3*x[i]+a[k]+b[min(l, i)%len(b)]+0.5*rng.NormFloat64())
+	}
+	rows := must.Value(table.New().Categories("g", g).Categories("h", h).Numbers("x", x).Numbers("noise", noise).Numbers("y", y).Source())(t)
+	var all []*score.Scores
+	for _, formula := range []string{"y ~ x + (1 | g) + (1 | h)", "y ~ x + onehot(g) + onehot(h)"} {
+		fitted := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: formula, Threads: 1, Seed: uint64(len(all))}))(t)
+		if r := fitted.Report; r.Engine != "exact" || r.EvidenceStandardError == nil || *r.EvidenceStandardError > 1 || !strings.Contains(strings.Join(r.Remarks, " "), "conjugate gradients") {
+			t.Fatalf("engine %s, evidence ± %v, remarks %q", r.Engine, r.EvidenceStandardError, r.Remarks)
+		}
+		for _, v := range fitted.Report.Hyper {
+			want, ok := map[string]float64{"(1 | g)": 0.6, "(1 | h)": 0.9, "onehot(g)": 0.6, "onehot(h)": 0.9}[strings.TrimPrefix(v.Name, "prior_variance.")]
+			if ok && math.Abs(math.Sqrt(v.Value)-want) > 0.06 { // four standard errors
+				t.Errorf("%s: %s is %v", formula, v.Name, v.Value)
+			}
+		}
+		scores := score.NewScores(formula, fitted)
+		must.Succeed(t, must.Value(must.Value(score.New(fitted, score.Options{}))(t).Table(rows, score.RequireTargets))(t).Each(t.Context(), scores.Add))
+		all = append(all, scores)
+	}
+	c := must.Value(score.Compare(all...))(t)
+	if c.Models[0].Evidence == nil || c.Models[1].Evidence != nil || !strings.Contains(strings.Join(c.Warnings, " "), "does not tell them apart") {
+		t.Errorf("evidence %v %v: %q", c.Models[0].Evidence, c.Models[1].Evidence, c.Warnings)
+	}
+}

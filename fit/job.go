@@ -147,18 +147,7 @@ func (j *Job) Outside(schema *credence.Schema) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	needs := map[string]bool{}
-	for _, name := range plan.Frame.Needs() {
-		name, _ = credence.CutText(name)
-		needs[name] = true
-	}
-	var columns []string
-	for i := range schema.Columns {
-		if c := &schema.Columns[i]; !needs[c.Name] && c.Kind != credence.Boolean && len(columns) < criticism.MostKeys {
-			columns = append(columns, c.Name)
-		}
-	}
-	return columns, nil
+	return criticism.Outside(schema, plan.Frame.Needs()), nil
 }
 
 // Fit fits the model to a table.

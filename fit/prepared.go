@@ -109,6 +109,9 @@ func (p *Prepared) assemble(all credence.Data) error {
 			features.Weights(), c[0].Levels*len(c[0].Columns), c[0].Levels, features.Blocks()[c[0].Block].Name)
 	}
 	rest, _ := problem.Rest(features, p.model.Prior)
+	if entry.Crosses && problem.Crossed(features, p.model.Prior) {
+		rest = min(rest, problem.FullWeights)
+	}
 	if err := refuseSize(entry, call, j.prior, rows, features.Weights(), rest, j.memory()); err != nil {
 		return err
 	}
@@ -196,12 +199,8 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		fitted.Report.Remarks = append(fitted.Report.Remarks, "no row was looked at, for none was carried beside the sums: nothing is said of outliers, groups, bends and tails")
 		return fitted, nil
 	}
-	outside := p.outside
-	if outside == nil {
-		outside = p.rows
-	}
 	found, err := criticism.Of(ctx, fitted, p.data, criticism.Options{
-		Seed: p.job.options.Seed, Threads: p.job.options.Threads, Fitted: true, Beside: outside,
+		Seed: p.job.options.Seed, Threads: p.job.options.Threads, Fitted: true, Beside: cmp.Or(p.outside, p.rows),
 	})
 	warnings, remarks, details := criticism.Texts(found)
 	r := &fitted.Report

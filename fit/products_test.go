@@ -126,10 +126,16 @@ func TestProductsOfShards(t *testing.T) {
 			must.Succeed(t, parts[0].Merge(part))
 		}
 		gram := must.Value(parts[0].Products())(t)
-		return &table.Products{Names: []string{table.Ones, "x1", "x2", "x3", "y"}, Gram: gram}
+		return &table.Products{Names: []string{table.Ones, "x1", "x2", "x3", "y"}, Gram: gram, Centre: []float64{0, 0, 0, 0, units.Centre}}
 	}
 	all := merged(add(0, 0, n))
+	for i := range s.Target {
+		s.Target[i] -= units.Centre
+	}
 	want := productsOf(s)
+	for i := range s.Target {
+		s.Target[i] += units.Centre
+	}
 	for k, v := range all.Gram {
 		if math.Abs(v-want.Gram[k]) > 1e-11*math.Sqrt(want.Gram[k/5*6]*want.Gram[k%5*6]) {
 			t.Errorf("product %d is %v, want %v", k, v, want.Gram[k])

@@ -51,6 +51,9 @@ type Engine struct {
 	// Eliminates says that a call leaves the weights of the levels of a category of many out of those that Memory is
 	// asked for; nil means that none does. See problem.Rest.
 	Eliminates func(call spec.Call) bool
+	// Crosses says that it solves by conjugate gradients where the two largest keys are crossed, so that the weights of
+	// the second are none that Memory is asked for. See problem.Crossed.
+	Crosses bool
 	// Checkpoints says that it writes and takes up Options.Checkpoint.
 	Checkpoints bool
 	// Batch reads the arguments and returns what makes the engine for a model; it refuses arguments

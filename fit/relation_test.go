@@ -72,6 +72,7 @@ func subjects() (all []relation.Subject) {
 	add("ep, splines", "select", "y ~ s(x, k=6) + z", "gaussian", "spikeslab", "ep(tolerance=1e-9)")
 	add("exact, groups", "fit", "y ~ x + z + (u || city) + (1 | city:garden)", "gaussian", "normal", "exact(tolerance=1e-9)")
 	add("svi, groups", "fit", "count ~ x + z + (1 | city, sd=~0.5)", "poisson", "normal", "svi(covariance=full, tolerance=1e-9)", within(1e-4))
+	add("svi, few rows a group", "fit", "count ~ x + z + (1 | city:garden)", "poisson", "normal", "svi(covariance=full, tolerance=1e-9)", fewRows, within(1e-4))
 	add("exact, precisions", "fit", "y ~ x + z + city + precision(p)", "gaussian", "normal", "exact(tolerance=1e-9)")
 
 	add("svi", "fit", "y"+line, "gaussian", "normal", "svi(covariance=full, tolerance=1e-14)", sharp)

@@ -1,8 +1,6 @@
 package fit
 
 import (
-	"strings"
-
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/sep"
 	"github.com/credence-ml/credence/spec"
@@ -16,10 +14,7 @@ func sepEngine() Engine {
 		Prior:  "spikeslab",
 		Reason: "passes over the rows in memory that grows with the features alone",
 		Refuses: func(family credence.Likelihood, p credence.Prior) string {
-			if err := sep.Supports(family, p); err != nil {
-				return strings.TrimPrefix(err.Error(), "sep: ")
-			}
-			return ""
+			return refusal("sep", sep.Supports(family, p))
 		},
 		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
 			config := sep.Config{Seed: with.Seed, Progress: with.Progress}

@@ -28,13 +28,9 @@ func sviEngine() Engine {
 			}
 			return call, "", nil
 		},
-		Groups: func(call spec.Call) bool {
-			return spec.NewArguments(call, "").Word("covariance", "") == string(svi.Full)
-		},
-		Memory: sviMemory,
-		Eliminates: func(call spec.Call) bool {
-			return spec.NewArguments(call, "").Word("covariance", "") == string(svi.Full)
-		},
+		Groups:      isFull,
+		Memory:      sviMemory,
+		Eliminates:  isFull,
 		Checkpoints: true,
 		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
 			config := svi.Config{Checkpoint: with.Checkpoint, Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
@@ -42,6 +38,11 @@ func sviEngine() Engine {
 			return func(model credence.Model) (credence.Engine, error) { return svi.New(model, config) }, config.Validate()
 		},
 	}
+}
+
+// isFull says whether a call states a full covariance.
+func isFull(call spec.Call) bool {
+	return spec.NewArguments(call, "").Word("covariance", "") == string(svi.Full)
 }
 
 // sviMemory is that of a covariance and its curvature, and where hyper-parameters are integrated of

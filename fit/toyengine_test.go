@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/spec"
@@ -31,7 +30,7 @@ func descentEngine() fit.Engine {
 		Batch: func(_ fit.Settings, a *spec.Arguments) (fit.Maker, error) {
 			sweeps := a.Int("sweeps", 1000, spec.AtLeast(1))
 			return func(m credence.Model) (credence.Engine, error) {
-				p, err := ability.Require[interface {
+				p, err := credence.Require[interface {
 					credence.Prior
 					Name() string
 				}]("descent", "prior", m.Prior)

@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -24,10 +25,7 @@ const (
 // from the nearest one before it (k-means++, Arthur & Vassilvitskii 2007), out
 // of a sample that takes one row at random from each of equal runs of rows.
 func (f *function) centres(data credence.Data, rng *rand.Rand) ([]float64, error) {
-	k := f.count
-	if k == 0 {
-		k = usualCentres
-	}
+	k := cmp.Or(f.count, usualCentres)
 	d := len(f.inputs)
 	points, err := sample(data, f.inputs, max(leastSample, sampleFactor*k), rng)
 	if err != nil {

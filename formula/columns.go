@@ -58,15 +58,10 @@ func (c *compiler) takeNamespace(name string) {
 	c.plan.segment, c.plan.Frame.Sparse = true, true
 }
 
-// column returns the kind of a named column.
-func (c *compiler) column(node spec.Column) (credence.Kind, error) {
-	return c.columnIn(c.formula.Source, node)
-}
-
 // separators may stand between the columns of a file that was read as one column.
 const separators = " ;\t|:,"
 
-// columnIn is column for a node of another text.
+// columnIn returns the kind of a column that a node of a text names.
 func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, error) {
 	if j, ok := c.index[node.Name]; ok {
 		return c.schema.Columns[j].Kind, nil

@@ -74,8 +74,6 @@ func Parse(text string, schema *credence.Schema, options Options) (*Plan, error)
 	return Compile(tree, schema, options)
 }
 
-func isBlank(text string) bool { return strings.TrimSpace(text) == "" }
-
 // compiler is the state of one Compile.
 type compiler struct {
 	formula spec.Formula
@@ -294,7 +292,7 @@ func eachTerm(e spec.Expr, visit func(spec.Expr) error) error {
 func (c *compiler) leftOut(node spec.Column) error {
 	before := c.removing
 	c.removing = true
-	_, err := c.column(node)
+	_, err := c.columnIn(c.formula.Source, node)
 	c.removing = before
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
@@ -16,7 +17,7 @@ import (
 // combinations of columns.
 func (p *Plan) NeedsData() bool {
 	return slices.ContainsFunc(p.functions, func(f function) bool {
-		return f.kind == "radial" || f.kind == "sigmoid" || f.kind == "hash" || f.kind == "s" || f.kind == "hsgp" || f.kind == "periodic" || f.kind == "spectral" || f.kind == "bar" && len(f.inputs) > 1
+		return functionOf(f.kind).needsData || f.kind == "bar" && len(f.inputs) > 1
 	})
 }
 
@@ -71,7 +72,7 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 			}
 			term, err = p.functions[i].draw(&in, drawn[k], periods, seed)
 		} else {
-			term, err = p.functions[i].term(&in, fr, data, seed, uint64(i))
+			term, err = p.functions[i].term(&making{&in, fr, data, seed, uint64(i)})
 		}
 		if err != nil {
 			return nil, err
@@ -85,44 +86,16 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 	return set.Hierarchical(), nil
 }
 
-// term makes the feature of one function, the place-th of the formula.
-func (f *function) term(in *feature.Inputs, fr *frame.Frame, data credence.Data, seed, place uint64) (feature.Term, error) {
-	switch f.kind {
-	case "hash":
-		term := &feature.Hash{Name: f.label, Crosses: f.crosses, Segment: f.segment, Without: f.without, Bits: f.bits}
-		return term.Met(in, credence.Batches(context.Background(), data))
-	case "interaction":
-		term := &feature.Interaction{Name: f.label, Inputs: f.inputs}
-		if data == nil {
-			return term, nil
-		}
-		return term.OfRows(in, credence.Batches(context.Background(), data))
-	case "onehot":
-		return &feature.OneHot{Name: f.label, Input: f.inputs[0]}, nil
-	case "keep":
-		return &feature.Kept{Name: f.label, Inputs: f.withIndicators(fr)}, nil
-	case "group":
-		return &feature.Group{Name: f.label, Inputs: f.withIndicators(fr)}, nil
-	case "poly":
-		return &feature.Polynomial{Name: f.label, Inputs: f.inputs, Degree: f.degree}, nil
-	case "s", "periodic":
-		return f.smooth(in, data)
-	case "hsgp":
-		return f.box(in, data)
-	case "radial", "sigmoid":
-		centres, err := f.centres(data, credence.Rand(seed, credence.DrawCentres, place))
-		if err != nil {
-			return nil, err
-		}
-		bumps := feature.Bumps{Name: f.label, Inputs: f.inputs, Lengthscale: f.lengthscale, Centres: centres}
-		if f.kind == "radial" {
-			return &feature.Radial{Bumps: bumps}, nil
-		}
-		return &feature.Sigmoid{Bumps: bumps}, nil
+// term makes the feature of one function.
+func (f *function) term(m *making) (feature.Term, error) {
+	if f.kind != "interaction" {
+		return functionOf(f.kind).feature(f, m)
 	}
-	term := f.random()
-	term.Given, term.Frequencies = true, f.frequencies
-	return term, nil
+	term := &feature.Interaction{Name: f.label, Inputs: f.inputs}
+	if m.data == nil {
+		return term, nil
+	}
+	return term.OfRows(m.in, credence.Batches(context.Background(), m.data))
 }
 
 // AnyKind is the kind of a column of which nothing is known.
@@ -155,7 +128,7 @@ const unknownTarget = "\x00\x00\x00"
 
 // parse reads the text of a formula. An empty one is every other column.
 func parse(text string) (spec.Formula, error) {
-	if isBlank(text) {
+	if strings.TrimSpace(text) == "" {
 		return spec.Formula{Terms: []spec.Term{{Expr: spec.Dot{}}}}, nil
 	}
 	return spec.ParseFormula(text)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/spec"
 )
@@ -57,10 +58,7 @@ func parseFrequencies(content []byte, names []string) (values []float64, line in
 	reader.FieldsPerRecord = -1
 	reader.TrimLeadingSpace = true
 	reader.ReuseRecord = true
-	order := make([]int, len(names)) // of the file's columns in names
-	for j := range order {
-		order[j] = j
-	}
+	places := order.Places(len(names)) // of the file's columns in names
 	for first := true; ; first = false {
 		record, err := reader.Read()
 		if errors.Is(err, io.EOF) {
@@ -81,13 +79,13 @@ func parseFrequencies(content []byte, names []string) (values []float64, line in
 		for j, field := range record {
 			v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 			if first && err != nil && !errors.Is(err, strconv.ErrRange) {
-				order, row = header(record, names, order), nil
+				places, row = header(record, names, places), nil
 				break
 			}
 			if err != nil || !special.Finite(v) {
 				return nil, line, fmt.Errorf("%q is not a finite number", field)
 			}
-			row[order[j]] = v
+			row[places[j]] = v
 		}
 		values = append(values, row...)
 	}

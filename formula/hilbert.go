@@ -98,16 +98,16 @@ func (c *compiler) periodic(call spec.Call) error {
 }
 
 // box makes the term of hsgp, about the middle of the data.
-func (f *function) box(in *feature.Inputs, data credence.Data) (feature.Term, error) {
+func box(f *function, m *making) (feature.Term, error) {
 	term := &feature.HSGP{Name: f.label, Kernel: feature.Kernel(f.kernel), Inputs: f.inputs, Lengthscale: f.lengthscale,
 		Functions: f.functions, Fixed: f.boundary > 0}
 	for _, input := range f.inputs {
-		low, high, different, err := ends(data, input)
+		low, high, different, err := ends(m.data, input)
 		if err != nil {
 			return nil, err
 		}
 		if !(high > low) {
-			return nil, fmt.Errorf("formula: %s: %s has the same value in every row: leave it out", f.label, in.Dense[input].Name)
+			return nil, fmt.Errorf("formula: %s: %s has the same value in every row: leave it out", f.label, m.in.Dense[input].Name)
 		}
 		if f.functions == nil {
 			term.Functions, term.Most = append(term.Functions, min(usualFunctions[len(f.inputs)-1], different)), append(term.Most, different)

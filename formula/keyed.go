@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -132,12 +133,9 @@ func (l *lowering) function(f *function) error {
 	case "keep", "group":
 		return l.plan.formula.Errorf(f.node, "%s says how columns are selected, and an engine that learns online selects each key by itself", f.kind).
 			WithRemedy("name the columns without %s(…), or use select or fit", f.kind)
-	case "s":
-		return l.plan.formula.Errorf(f.node, "s takes its knots from all rows, which nobody has before the last").WithRemedy("use fit")
-	case "hsgp", "periodic":
-		return l.plan.formula.Errorf(f.node, "%s takes what it covers from all rows, which nobody has before the last", f.kind).WithRemedy("use fit")
-	case "radial", "sigmoid":
-		return l.plan.formula.Errorf(f.node, "%s takes its centres from all rows, which nobody has before the last", f.kind).WithRemedy("use fit")
+	}
+	if taken := functionOf(f.kind).taken; taken != "" {
+		return l.plan.formula.Errorf(f.node, "%s takes %s from all rows, which nobody has before the last", f.kind, taken).WithRemedy("use fit")
 	}
 	return l.plan.formula.Errorf(f.node, "%s is of drawn features, which no online engine learns", f.kind).WithRemedy("use fit")
 }
@@ -168,11 +166,7 @@ func (l *lowering) term(t keyed.Term, inputs []int, level bool) error {
 		t.Inputs = append(t.Inputs, l.places.Add(l.keys, in))
 		keys = append(keys, in.Expr.String())
 	}
-	t.Order = make([]int, len(inputs))
-	for i := range t.Order {
-		t.Order[i] = i
-	}
-	slices.SortStableFunc(t.Order, func(a, b int) int { return strings.Compare(keys[a], keys[b]) })
+	t.Order = order.By(len(inputs), func(a, b int) int { return strings.Compare(keys[a], keys[b]) })
 	l.keys.Terms = append(l.keys.Terms, t)
 	return nil
 }

@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -74,10 +75,7 @@ func (f *function) searched(in *feature.Inputs, data credence.Data, rng *rand.Ra
 		if len(values) < leastValues {
 			return nil, fmt.Errorf("formula: %s: %s has %d different values, and a period needs %d: write %[2]s for a line, or onehot(%[2]s)", f.label, column.Name, len(values), leastValues)
 		}
-		scale := column.Scale
-		if scale == 0 {
-			scale = 1
-		}
+		scale := cmp.Or(column.Scale, 1)
 		gaps := make([]float64, len(values)-1)
 		for i := range gaps {
 			gaps[i] = scale * (values[i+1] - values[i])
@@ -129,10 +127,7 @@ func (f *function) searched(in *feature.Inputs, data credence.Data, rng *rand.Ra
 func (f *function) peaks(in *feature.Inputs, data credence.Data, low, step, width float64) ([]float64, error) {
 	waves := periodogram.New(low, step, width)
 	column, input := &in.Dense[f.inputs[0]], f.inputs[0]
-	scale := column.Scale
-	if scale == 0 {
-		scale = 1
-	}
+	scale := cmp.Or(column.Scale, 1)
 	for b, err := range credence.Batches(context.Background(), data) {
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -48,15 +49,15 @@ func (c *compiler) spline(call spec.Call) error {
 }
 
 // smooth makes the term of s and of periodic.
-func (f *function) smooth(in *feature.Inputs, data credence.Data) (feature.Term, error) {
+func smooth(f *function, m *making) (feature.Term, error) {
 	// The values are drawn like centres, from all rows while these are few.
-	values, err := sample(data, f.inputs, smoothValues, credence.Rand(0, credence.DrawCentres, 0))
+	values, err := sample(m.data, f.inputs, smoothValues, credence.Rand(0, credence.DrawCentres, 0))
 	if err != nil {
 		return nil, err
 	}
 	slices.Sort(values)
 	values = slices.Compact(values)
-	input := &in.Dense[f.inputs[0]]
+	input := &m.in.Dense[f.inputs[0]]
 	if f.period > 0 {
 		return f.cyclic(input, values)
 	}
@@ -76,10 +77,7 @@ func (f *function) smooth(in *feature.Inputs, data credence.Data) (feature.Term,
 
 // cyclic makes the term of s under period=, for the different values of its column as they enter the fit, in order.
 func (f *function) cyclic(input *feature.Input, values []float64) (feature.Term, error) {
-	scale := input.Scale
-	if scale == 0 {
-		scale = 1
-	}
+	scale := cmp.Or(input.Scale, 1)
 	if width := scale * (values[len(values)-1] - values[0]); width > 0 && (f.period > mostPeriod*width || f.period < leastPeriod*width) {
 		return nil, fmt.Errorf("formula: %s: a period of %g is not between %g and %g times the range of %s, which is %.3g: give the period in the unit of the column",
 			f.label, f.period, leastPeriod, mostPeriod, input.Name, width)

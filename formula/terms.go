@@ -91,59 +91,12 @@ func (c *compiler) addDot(e spec.Dot) error {
 	return nil
 }
 
-// Function is a function of formulas.
-type Function struct {
-	Name    string
-	About   string // what it is, in a line
-	Options []spec.Option
-}
-
-// functions are those that make terms, in the order of messages.
-func functions() []Function {
-	return []Function{
-		{Name: "poly", About: "powers: poly(x, 3)"},
-		{Name: "s", About: "a smoothing spline of one column: s(income), s(hour, period=24)"},
-		{Name: "radial", About: "Gaussian bumps at centres among the rows"},
-		{Name: "sigmoid", About: "sigmoids at centres among the rows"},
-		{Name: "rbf", About: "a Gaussian process with the squared exponential kernel, by random features"},
-		{Name: "laplacian", About: "the same with the Laplacian kernel"},
-		{Name: "cauchy", About: "the same with the Cauchy kernel"},
-		{Name: "matern12", About: "the same with the Matérn kernel, ν = 1/2"},
-		{Name: "matern32", About: "the same with the Matérn kernel, ν = 3/2"},
-		{Name: "matern52", About: "the same with the Matérn kernel, ν = 5/2"},
-		{Name: "spectral", About: "a Gaussian process of several periods, which are learned: spectral(t, components=4)"},
-		{Name: "hsgp", About: "a Gaussian process of one to three columns in fixed functions, for many rows"},
-		{Name: "periodic", About: "a Gaussian process that repeats: periodic(hour, period=24)"},
-		{Name: "onehot", About: "a weight for every level of one column, or of a part of a date: onehot(hour(t)); a block of its own"},
-		{Name: "hash", About: "a weight for every value of any columns, taken as text, or of parts of dates; hash(a:b) crosses them, hash(a):x multiplies"},
-		{Name: "keep", About: "columns that selection never leaves out"},
-		{Name: "group", About: "columns that selection takes in or leaves out together"},
-		{Name: "offset", About: "a known part of f"},
-		{Name: "weight", About: "the row counts so many times"},
-		{Name: "precision", About: "the dispersion of the row is divided by this"},
-		{Name: "log"}, {Name: "log1p", About: "log(1 + x)"}, {Name: "sqrt"}, {Name: "exp"}, {Name: "expm1", About: "exp(x) - 1"},
-		{Name: "square", About: "x^2; whole powers up to x^20 are written so"},
-		{Name: "abs"}, {Name: "sign", About: "1, 0 or -1"},
-		{Name: "clip", About: "held between two numbers: clip(x, 0, 10); a comparison with a number is 1 or 0: (x > 3)"},
-		{Name: "center", About: "less the mean of training"},
-		{Name: "scale", About: "less the mean, over the standard deviation"},
-		{Name: "year"}, {Name: "month"}, {Name: "day", About: "of the month, 1 to 31"}, {Name: "weekday", About: "1 for Monday to 7"},
-		{Name: "yearday", About: "1 to 366"}, {Name: "hour"},
-	}
-}
-
 // Functions lists the functions of formulas with their options.
 func Functions() []Function {
 	list := functions()
 	for i := range list {
 		f := &list[i]
-		text := "y ~ x + " + f.Name + "(z)"
-		switch f.Name {
-		case "poly":
-			text = "y ~ x + poly(z, 2)"
-		case "periodic":
-			text = "y ~ x + periodic(z, period=24)"
-		}
+		text := "y ~ x + " + cmp.Or(f.example, f.Name+"(z)")
 		if plan, err := CheckPlan(text, Options{}); err == nil && plan.read != nil {
 			f.Options = plan.read.Options()
 		}
@@ -213,26 +166,9 @@ func (c *compiler) call(call spec.Call) error {
 		return nil // the first pass did it
 	case spec.Bar, spec.Bars:
 		return c.bar(call)
-	case "onehot":
-		return c.oneHot(call)
-	case "keep", "group":
-		return c.together(call)
-	case "hash":
-		return c.hash(call)
-	case "poly":
-		return c.poly(call)
-	case "s":
-		return c.spline(call)
-	case "hsgp":
-		return c.hsgp(call)
-	case "periodic":
-		return c.periodic(call)
-	case "radial", "sigmoid":
-		return c.bumps(call)
-	case "rbf", "laplacian", "cauchy", "matern12", "matern32", "matern52":
-		return c.fourier(call)
-	case "spectral":
-		return c.spectral(call)
+	}
+	if f := functionOf(call.Name); f.compile != nil {
+		return f.compile(c, call)
 	}
 	return unknownFunction(c.formula.Source, call)
 }

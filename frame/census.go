@@ -332,8 +332,9 @@ func (c *Census) mergeLevels(later *Census, nodes []node) {
 	for k := range nodes {
 		t := nodes[k].Sum
 		for i := range t.Inputs {
-			if in := &c.frame.Inputs[i]; in.Kind == credence.Category && places[in.Expr.root()] != nil {
-				t.Inputs[i].remap(places[in.Expr.root()], len(c.levels[in.Expr.root()].Levels))
+			if in, of := &c.frame.Inputs[i], &t.Inputs[i]; in.Kind == credence.Category && places[in.Expr.root()] != nil {
+				codes, levels := places[in.Expr.root()], len(c.levels[in.Expr.root()].Levels)
+				of.Counts, of.Weights = moved(of.Counts, codes, levels), moved(of.Weights, codes, levels)
 			}
 		}
 		target := c.frame.Target

@@ -48,6 +48,32 @@ func TestInverse(t *testing.T) {
 	}
 }
 
+// TestMomentsOfGrades: grades and classes have the weighted mean and variance of the rows of all segments.
+func TestMomentsOfGrades(t *testing.T) {
+	const n = 3*testSegment + 100
+	for _, mode := range []Mode{Grades, Classes} {
+		var rows [][]float64
+		mean, square, total := 0.0, 0.0, 0.0
+		for i := range n {
+			y, w := float64(i*i%7%2), float64(i%5)/2+float64(i/testSegment)
+			if mode == Grades {
+				y = float64(i % 4)
+			}
+			rows = append(rows, []float64{y, w})
+			mean, square, total = mean+w*y, square+w*y*y, total+w
+		}
+		mean, square = mean/total, square/total
+		source := numbers([]string{"y", "w"}, rows...)
+		y, w := Column("y"), Column("w")
+		c := must.Value(newCensus(&Plan{Target: &y, Weight: &w}, source.Schema(), 0, testSegment, Options{Mode: mode}))(t)
+		count(t, c, source, 0, n, 512)
+		f := must.Value(c.Frame())(t)
+		if math.Abs(f.Target.Mean-mean) > 1e-12 || math.Abs(f.Target.Variance-(square-mean*mean)) > 1e-12 {
+			t.Errorf("%v: mean %v and variance %v, want %v and %v", mode, f.Target.Mean, f.Target.Variance, mean, square-mean*mean)
+		}
+	}
+}
+
 // TestSlopesOfTrainingRows: the frame has the weighted sum of the log slopes of all segments, and how many
 // rows have a weight that is no whole number; a root at 0 has no slope.
 func TestSlopesOfTrainingRows(t *testing.T) {

@@ -10,12 +10,12 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // Image is Height×Width numbers, row by row.
@@ -135,12 +135,8 @@ func RankCorrelation(deviation, estimate, truth []float64) float64 {
 }
 
 func ranks(x []float64) []float64 {
-	order, out := make([]int, len(x)), make([]float64, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
-	for rank, i := range order {
+	out := make([]float64, len(x))
+	for rank, i := range order.By(len(x), func(a, b int) int { return cmp.Compare(x[a], x[b]) }) {
 		out[i] = float64(rank)
 	}
 	return out

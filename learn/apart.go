@@ -102,6 +102,9 @@ func (l *Learner) Unite(other *Learner) error {
 	if other == nil {
 		return errors.New("learn: there is no other learner to unite with")
 	}
+	if l.released || other.released {
+		return errReleased
+	}
 	online, ok := l.online.(ability.Uniter)
 	if !ok {
 		return l.CheckApart()

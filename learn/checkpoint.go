@@ -70,6 +70,9 @@ func (l *Learner) state(at credence.Position) (*document, []safetensors.Tensor, 
 	if err := l.wait(); err != nil {
 		return nil, nil, err
 	}
+	if l.released {
+		return nil, nil, errReleased
+	}
 	state, tensors, err := l.online.State()
 	if err != nil {
 		return nil, nil, err

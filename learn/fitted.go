@@ -2,10 +2,13 @@ package learn
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -20,9 +23,18 @@ func (l *Learner) Finish() {
 	}
 	l.online.Finish()
 	l.index.Fold()
+	l.final = true
 }
 
-// Fitted returns the model as it stands.
+// releaseEvery is how many weights of a finished learner are made between two releases of the memory of what they are
+// made of, which cost some milliseconds.
+const releaseEvery = 1 << 20
+
+// errReleased is said of a learner whose features have become the weights of its model.
+var errReleased = &fit.Misuse{Err: errors.New("the learner is finished, and its memory is that of the model: go on from a checkpoint made before")}
+
+// Fitted returns the model as it stands. After [Learner.Finish] weights beyond a million take the place of what the
+// learner knows: the model is the same each time, and nothing more can be learned or saved.
 func (l *Learner) Fitted() (*credence.Fitted, error) {
 	if err := l.wait(); err != nil {
 		return nil, err
@@ -30,12 +42,21 @@ func (l *Learner) Fitted() (*credence.Fitted, error) {
 	if l.plan == nil || l.counts.Rows == 0 {
 		return nil, fmt.Errorf("the data hold no rows, so that there is nothing to learn from: check the files")
 	}
+	if l.fitted != nil {
+		return l.fitted, nil
+	}
 	c := &l.counts
 	features := keyed.FeaturesOf(l.index, c.Slots, l.names, l.plan.NoIntercept)
 	weights := features.Weights()
 	q := &posterior.SpikeSlab{Mean: make([]float64, weights), Variance: make([]float64, weights), Probability: make([]float64, weights)}
+	release, able := l.online.(interface{ Release(slots int) })
 	for j := range weights {
 		slot := j - (weights - c.Slots) // the intercept's is -1
+		if l.final && able && j > 0 && j%l.releaseEvery == 0 {
+			l.released = true
+			release.Release(slot)
+			debug.FreeOSMemory()
+		}
 		w := l.online.Weight(slot)
 		q.Mean[j], q.Variance[j], q.Probability[j] = w.Mean, w.Variance, w.Inclusion
 	}
@@ -61,6 +82,9 @@ func (l *Learner) Fitted() (*credence.Fitted, error) {
 	}
 	l.online.Describe(fitted)
 	fitted.Recipe.Family = fmt.Sprint(fitted.Members[0].Model.Likelihood)
+	if l.released {
+		l.fitted = fitted
+	}
 	return fitted, nil
 }
 

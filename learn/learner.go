@@ -55,6 +55,11 @@ type Learner struct {
 	under       []*task.Task
 	broken      error // a panic, or a state that is no number: nothing more is told of it
 	finished    bool  // all of several passes are done
+	final       bool  // nothing more is learned
+	// what is known of the features is given up for their weights, of which there are more than releaseEvery
+	released     bool
+	releaseEvery int
+	fitted       *credence.Fitted // then
 }
 
 // counts is what a learner has seen.
@@ -78,7 +83,7 @@ func New(options fit.Options) (*Learner, error) {
 	if options.Registry == nil {
 		options.Registry = fit.Default()
 	}
-	l := &Learner{options: options, index: &keyed.Index{}, measured: &metric.Progressive{}}
+	l := &Learner{options: options, index: &keyed.Index{}, measured: &metric.Progressive{}, releaseEvery: releaseEvery}
 	var err error
 	if l.engine, err = fit.NewOnline(options); err != nil {
 		return nil, err

@@ -43,8 +43,8 @@ func (l *Learner) holdOut(b *credence.Batch) (targets []float64) {
 }
 
 // addLoss adds the loss of a row, which may be held out.
-func (s *passSums) addLoss(y, p, weight float64, held bool) {
-	loss := weight * metric.LogLoss(y, p)
+func (s *passSums) addLoss(loss, weight float64, held bool) {
+	loss *= weight
 	if held {
 		s.HeldLoss, s.HeldWeight = s.HeldLoss+loss, s.HeldWeight+weight
 	} else {

@@ -55,6 +55,9 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	if l.broken != nil {
 		return 0, l.broken
 	}
+	if l.released {
+		return 0, errReleased
+	}
 	if l.finished && rows.Count+len(rows.Faults) > 0 && l.counts.Files > 0 {
 		return 0, &fit.Misuse{Err: fmt.Errorf("the checkpoint is of %d files that were learned apart, and no row is the next: start from the model, with --from", l.counts.Files)}
 	}
@@ -231,9 +234,8 @@ func (l *Learner) learn(b *bound) error {
 			return l.binder.At(b.from[i], errNoNumber)
 		case slices.Contains(refused, i):
 		case y != y:
-			l.counts.Sums.addLoss(targets[i], p, b.batch.WeightOf(i), true)
+			l.counts.Sums.addLoss(metric.LogLoss(targets[i], p), b.batch.WeightOf(i), true)
 		default:
-			l.counts.Sums.addLoss(y, p, b.batch.WeightOf(i), false)
 			l.measure(&b.batch, i, p)
 		}
 	}
@@ -269,15 +271,13 @@ func tooLarge(name string, value float64) error {
 
 // measure takes the score of a row.
 func (l *Learner) measure(b *credence.Batch, i int, p float64) {
-	c := &l.counts
+	c, y, weight := &l.counts, b.Target[i], b.WeightOf(i)
 	if c.Pass == 0 {
-		weight := 1.0
-		if b.Weight != nil {
-			weight = b.Weight[i]
-		}
-		l.measured.Add(b.Target[i], p, weight)
-		c.Positives += weight * b.Target[i]
+		c.Sums.addLoss(l.measured.Add(y, p, weight), weight, false)
+		c.Positives += weight * y
 		c.Weight += weight
+	} else {
+		c.Sums.addLoss(metric.LogLoss(y, p), weight, false)
 	}
 	c.Rows++
 	c.PassRows++

@@ -1,6 +1,7 @@
 package likelihood
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -60,10 +61,7 @@ func (l Bernoulli) Certain(y, _ float64) (successes, failures bool) { return y =
 
 // Certain implements [Separable].
 func (l Binomial) Certain(y, trials float64) (successes, failures bool) {
-	if trials == 0 {
-		trials = l.trials()
-	}
-	return y == trials, y == 0
+	return y == cmp.Or(trials, l.trials()), y == 0
 }
 
 // Ceiling is the ability of a family to say how large its parameter may become.

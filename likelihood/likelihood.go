@@ -146,11 +146,10 @@ type Parametric interface {
 	ExpectedParameterGradient(dst []float64, y, mean, variance float64)
 }
 
-// ParametricBatch is [Parametric] for hot loops, of families with one parameter whose
-// expectations by row would cost more alone.
+// ParametricBatch is [Parametric] for hot loops, of families whose expectations by row would cost more alone.
 type ParametricBatch interface {
 	Parametric
-	// ExpectedParameterGradients stores ExpectedParameterGradient of every row in dst.
+	// ExpectedParameterGradients stores ExpectedParameterGradient of one row behind the other in dst.
 	ExpectedParameterGradients(dst, y, mean, variance []float64)
 }
 

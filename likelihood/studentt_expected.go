@@ -50,24 +50,22 @@ func (l StudentT) wide(variance float64) bool {
 	return variance <= w*w/4
 }
 
-// ExpectedLogDensity is by quadrature, in f or in the scale.
+// ExpectedLogDensity is by a series, or by quadrature in f or in the scale.
 func (l StudentT) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dVariance float64) {
-	nu, width := l.df(), l.width()
+	width := l.width()
+	return l.expected(special.LogStudentPeak(l.df(), width), width, y, mean, variance)
+}
+
+// expected is ExpectedLogDensity from the log density at the peak.
+func (l StudentT) expected(peak, width, y, mean, variance float64) (value, dMean, dVariance float64) {
+	nu := l.df()
 	if l.wide(variance) {
-		// Derivatives with what depends on the parameters alone left out, in units of the
-		// width: the nodes of quad.Analytic suit densities at a scale of about 1.
-		logarithm, first, second := quad.Analytic(func(v float64) (float64, float64, float64) {
-			u := -v
-			k := 1 / (1 + u*u)
-			return math.Log1p(u * u), u * k, (1 - u*u) * k * k
-		}, (mean-y)/width, variance/(width*width))
-		return special.LogStudentPeak(nu, width) - (nu+1)/2*logarithm,
-			(nu + 1) / width * first, -(nu + 1) / (2 * width * width) * second
+		logarithm, first, second := quad.LogSquare((mean-y)/width, variance/(width*width))
+		return peak - (nu+1)/2*logarithm, -(nu + 1) / width * first, -(nu + 1) / (2 * width * width) * second
 	}
 	d := (y - mean) / width
 	expectation, dAlpha, dBeta, _ := studentExpectations(d*d, variance/(width*width))
-	value = special.LogStudentPeak(nu, width) - (nu+1)/2*expectation
-	return value, (nu + 1) * d / width * dAlpha, -(nu + 1) / 2 / (width * width) * dBeta
+	return peak - (nu+1)/2*expectation, (nu + 1) * d / width * dAlpha, -(nu + 1) / 2 / (width * width) * dBeta
 }
 
 // TiltedMoments is by quadrature over the scale: Z is the mixture over λ of
@@ -185,7 +183,12 @@ func (l StudentT) PredictiveQuantile(p, mean, variance float64) float64 {
 
 // ExpectedLogDensities is ExpectedLogDensity for every row.
 func (l StudentT) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
-	expectedBatch(l, value, dMean, dVariance, y, mean, variance)
+	checkRows(len(y), value, dMean, dVariance, mean, variance)
+	width := l.width()
+	peak := special.LogStudentPeak(l.df(), width)
+	for i := range y {
+		value[i], dMean[i], dVariance[i] = l.expected(peak, width, y[i], mean[i], variance[i])
+	}
 }
 
 // Parameters returns the degrees of freedom, "df", and the scale, "scale".
@@ -209,20 +212,25 @@ func (l StudentT) WithParameters(values []float64) Family {
 // where R = ½(ν+1) E X/(1+X) and X = (y−f)²/(ν Scale²).
 func (l StudentT) ExpectedParameterGradient(dst []float64, y, mean, variance float64) {
 	checkValues("studentt", dst, 2)
+	l.ExpectedParameterGradients(dst, []float64{y}, []float64{mean}, []float64{variance})
+}
+
+// ExpectedParameterGradients implements [ParametricBatch].
+func (l StudentT) ExpectedParameterGradients(dst, y, mean, variance []float64) {
+	checkRows(len(y), mean, variance)
+	checkValues("studentt", dst, 2*len(y))
 	nu, width := l.df(), l.width()
-	var logarithm, ratio float64 // E log(1+X) and E X/(1+X)
-	if l.wide(variance) {
-		logarithm, ratio, _ = quad.Analytic(func(u float64) (float64, float64, float64) {
-			x := u * u
-			return math.Log1p(x), 1 / (1 + 1/x), 0
-		}, (mean-y)/width, variance/(width*width))
-	} else {
-		d := (y - mean) / width
-		value, _, _, shrink := studentExpectations(d*d, variance/(width*width))
-		logarithm, ratio = value, 1-shrink
+	// of the log density at the peak
+	rest := special.DigammaMinusLog((nu+1)/2) - special.DigammaMinusLog(nu/2) + special.LogRemainder(1/nu)
+	for i := range y {
+		var logarithm, share float64 // E log(1+X) and E X/(1+X)
+		if d, v := (mean[i]-y[i])/width, variance[i]/(width*width); l.wide(variance[i]) {
+			logarithm, share = quad.LogSquareShare(d, v)
+		} else {
+			value, _, _, shrink := studentExpectations(d*d, v)
+			logarithm, share = value, 1-shrink
+		}
+		r := (nu + 1) / 2 * share
+		dst[2*i], dst[2*i+1] = nu/2*(rest-logarithm)+r, 2*r-1
 	}
-	r := (nu + 1) / 2 * ratio
-	digammas := special.DigammaMinusLog((nu+1)/2) - special.DigammaMinusLog(nu/2)
-	dst[0] = nu/2*(digammas+special.LogRemainder(1/nu)-logarithm) + r
-	dst[1] = 2*r - 1
 }

@@ -1,6 +1,7 @@
 package look
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -110,7 +111,8 @@ var layouts = []string{"2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 200
 func (l *looking) disguised(j int) {
 	c, levels := &l.Columns[j], l.schema.Columns[j].Levels
 	if c.Kind == credence.Numeric.String() {
-		if l.files.Codes(c.Name) == "codes" && l.ends[j][0] >= 1000 && math.Floor(math.Log10(l.ends[j][0])) == math.Floor(math.Log10(l.ends[j][1])) {
+		told := slices.ContainsFunc(l.Findings, func(f Finding) bool { return f.Column == c.Name })
+		if !told && l.files.Codes(c.Name) == "codes" && l.ends[j][0] >= 1000 && math.Floor(math.Log10(l.ends[j][0])) == math.Floor(math.Log10(l.ends[j][1])) {
 			l.find(c.Name, Reading, fmt.Sprintf("--types %s=category", c.Name), "is read as numbers, and looks like codes of %d digits that come again and again", int(math.Log10(l.ends[j][0]))+1)
 		}
 		return
@@ -266,26 +268,71 @@ const nearly = 0.995
 
 // nearCopies finds columns that tell a target as good as exactly.
 func (l *looking) nearCopies(target int, odd []bool) {
-	y := l.values[target]
-	if _, distinct := codesOf(y); distinct <= fewestNamed || l.schema.Columns[target].Kind == credence.Category {
-		return
-	}
+	t := l.Columns[target].Name
 	for j, x := range l.values {
-		if j == target || odd[j] || l.schema.Columns[j].Kind != credence.Numeric {
+		if j == target || odd[j] {
 			continue
 		}
 		var a, b []float64
-		for i := range x {
-			if x[i] == x[i] && y[i] == y[i] {
-				a, b = append(a, x[i]), append(b, y[i])
+		for i, y := range l.values[target] {
+			if x[i] == x[i] && y == y {
+				a, b = append(a, x[i]), append(b, y)
 			}
 		}
 		if len(a) < fewestNamed || slices.Equal(a, b) { // equal ones are copies
 			continue
 		}
-		if r := stat.Correlation(criticism.Ranks(a), criticism.Ranks(b), nil); math.Abs(r) > nearly {
-			l.find(l.Columns[j].Name, NearCopy, "leave it out if "+l.Columns[target].Name+" is predicted before it is known: - "+l.Columns[j].Name,
-				"orders the rows as %s does (rank correlation %.4f)", l.Columns[target].Name, r)
+		found := func(format string, args ...any) {
+			l.find(l.Columns[j].Name, NearCopy, "leave it out if "+t+" is predicted before it is known: - "+l.Columns[j].Name, format, args...)
+		}
+		_, values := codesOf(b)
+		numbers := l.schema.Columns[j].Kind == credence.Numeric && l.schema.Columns[target].Kind == credence.Numeric
+		switch wrong, all := mistakes(a, b); {
+		case values <= fewestNamed && all >= 2*fewestNamed && 50*wrong <= all:
+			found("tells %s by itself in %d of %d rows", t, len(a)-wrong, len(a))
+		case numbers && values > 2:
+			if r := stat.Correlation(criticism.Ranks(a), criticism.Ranks(b), nil); math.Abs(r) > nearly {
+				found("orders the rows as %s does (rank correlation %.4f)", t, r)
+			}
 		}
 	}
+}
+
+// mistakes returns in how many rows x does not tell y, which has few values, at best: by the most common y of each
+// value of x where these are few, or by one bound between those of x that go with the one and the other of two y; all
+// is in how many rows y is not the most common one.
+func mistakes(x, y []float64) (wrong, all int) {
+	codes, values := codesOf(y)
+	_, levels := codesOf(x)
+	order := make([]int, len(x))
+	total := make([]int, values)
+	for i, c := range codes {
+		order[i] = i
+		total[c]++
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	all = len(x) - slices.Max(total)
+	byLevel, byBound := 0, all
+	here, below := make([]int, values), make([]int, values)
+	for k, i := range order {
+		here[codes[i]]++
+		if k+1 < len(order) && x[order[k+1]] == x[i] {
+			continue
+		}
+		count := 0
+		for c, n := range here {
+			count += n
+			below[c] += n
+		}
+		byLevel += count - slices.Max(here)
+		clear(here)
+		if values == 2 {
+			swapped := below[0] + total[1] - below[1] // wrong, if what is below is the second
+			byBound = min(byBound, swapped, len(x)-swapped)
+		}
+	}
+	if levels > len(x)/10 {
+		return byBound, all
+	}
+	return min(byLevel, byBound), all
 }

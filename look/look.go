@@ -20,6 +20,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/table"
 )
@@ -129,10 +130,7 @@ func At(ctx context.Context, files *dataset.Table, options Options) (*Result, er
 
 // load reads all columns that can be read; others are findings.
 func (r *Result) load(ctx context.Context, files *dataset.Table) (credence.Source, error) {
-	var names []string
-	for _, c := range files.Schema().Columns {
-		names = append(names, c.Name)
-	}
+	names := files.Schema().Names()
 	for {
 		var readable []string
 		for _, name := range names {
@@ -184,15 +182,11 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 	}
 	seen := map[uint64]bool{}
 	hashing := l.Rows <= mostHashed && l.Sparse == 0
-	var chunk credence.Chunk
-	for first, count := range credence.Blocks(l.Rows) {
-		if err := ctx.Err(); err != nil {
+	for chunk, err := range credence.Chunks(ctx, source) {
+		if err != nil {
 			return err
 		}
-		if err := source.Read(&chunk, first, count); err != nil {
-			return err
-		}
-		for i := range count {
+		for i := range chunk.Rows() {
 			row := chunk.Values.Row(i)
 			for j, v := range row {
 				switch {
@@ -233,12 +227,8 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 			names = append(slices.Clip(names), unseen)
 			c.Levels++
 		}
-		order := make([]int, len(names))
-		for k := range order {
-			order[k] = k
-		}
-		slices.SortStableFunc(order, func(a, b int) int { return counts[j][b] - counts[j][a] })
-		for _, k := range order[:min(len(order), mostCommon)] {
+		common := order.By(len(names), func(a, b int) int { return counts[j][b] - counts[j][a] })
+		for _, k := range common[:min(len(common), mostCommon)] {
 			c.Common = append(c.Common, Level{names[k], counts[j][k]})
 		}
 	}
@@ -266,15 +256,11 @@ func hash(row []float64) uint64 {
 func (l *looking) read(ctx context.Context, part *table.Spread) error {
 	l.Compared = part.Rows()
 	l.values = make([][]float64, len(l.Columns))
-	var chunk credence.Chunk
-	for first, count := range credence.Blocks(part.Rows()) {
-		if err := ctx.Err(); err != nil {
+	for chunk, err := range credence.Chunks(ctx, part) {
+		if err != nil {
 			return err
 		}
-		if err := part.Read(&chunk, first, count); err != nil {
-			return err
-		}
-		for i := range count {
+		for i := range chunk.Rows() {
 			for j, v := range chunk.Values.Row(i) {
 				l.values[j] = append(l.values[j], v)
 			}

@@ -302,3 +302,49 @@ func TestGuessedTargets(t *testing.T) {
 		t.Errorf("of %+v: %+v", r.Findings, r.Targets)
 	}
 }
+
+// TestTells: a column that tells a target of few values, by its levels or by one bound, is a near copy; one that tells
+// most of it is not, and neither is one that has another value in nearly every row.
+func TestTells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	visits := make([]int, 600)
+	for i := range visits {
+		visits[i] = rng.IntN(4)
+	}
+	bought := func(i int) bool { return visits[i] > 2 }
+	noise := func(scale float64) func(i int) string {
+		return func(i int) string {
+			v := scale * rng.NormFloat64()
+			if bought(i) {
+				v += 10
+			}
+			return fmt.Sprintf("%.4f", v)
+		}
+	}
+	s := plain(600).add("visits", func(i int) string { return fmt.Sprint(visits[i]) }).add("bought", func(i int) string { return []string{"no", "yes"}[min(1, visits[i]/3)] })
+	for name, c := range map[string]struct {
+		target, text string
+		cell         func(i int) string
+	}{
+		"twice and one more at times":   {"visits", "rows", func(i int) string { return fmt.Sprint(2*visits[i] + max(0, i%50-48)) }},
+		"other words":                   {"visits", "tells visits by itself in 600 of 600 rows", func(i int) string { return fmt.Sprintf("%c%d", 'a'+visits[i], i%2) }},
+		"wrong in eight":                {"visits", "tells visits by itself in 59", func(i int) string { return fmt.Sprint((visits[i] + max(0, i%75-73)) % 4 * 3) }},
+		"wrong in sixty":                {"visits", "", func(i int) string { return fmt.Sprint((visits[i] + max(0, i%10-8)) % 4 * 3) }},
+		"an amount where it was bought": {"bought", "tells bought by itself in 600 of 600 rows", noise(.5)},
+		"less where it was bought": {"bought", "tells bought by itself in 600 of 600 rows", func(i int) string {
+			return "-" + fmt.Sprint(map[bool]float64{true: 100, false: 1}[bought(i)]+float64(i)/600)
+		}},
+		"more where it was bought": {"bought", "", noise(4)},
+		"number of the row":        {"visits", "", func(i int) string { return fmt.Sprintf("%.2f", rng.NormFloat64()) }},
+	} {
+		found := []string{}
+		for _, f := range at(t, s.add(name, c.cell).text(), look.Options{Target: c.target}).Findings {
+			if f.Column == name && f.What == look.NearCopy {
+				found = append(found, f.Text)
+			}
+		}
+		if len(found) != min(1, len(c.text)) || c.text != "" && !strings.Contains(found[0], c.text) {
+			t.Errorf("%s: %q, want %q", name, found, c.text)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package metric
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -241,17 +242,25 @@ func TestProgressive(t *testing.T) {
 	}
 }
 
+// A row of either class is in the cell of its probability, at bounds of the loss, too.
 func TestCellsAreOrdered(t *testing.T) {
-	last := -1
-	for _, p := range []float64{0, math.SmallestNonzeroFloat64, 1e-14, 1e-13, 0.1, 0.5, 0.5005, 0.9, 1 - 1e-10, 1 - 0x1p-53, 1} {
-		cell := cellOf(p)
-		if cell < last || cell < 0 || cell >= cellCount {
-			t.Errorf("probability %g is in cell %d after %d", p, cell, last)
+	cell := func(p, y float64) int {
+		var s Progressive
+		if got := s.Add(y, p, 1); got != LogLoss(y, p) {
+			t.Errorf("probability %g of class %g has loss %v", p, y, got)
 		}
-		last = cell
+		return slices.IndexFunc(s.cells, func(c group) bool { return c.positive+c.negative > 0 })
 	}
-	if cellOf(0) != 0 || cellOf(1) != cellCount-1 || cellOf(0.5) != cellCount/2 {
-		t.Error(cellOf(0), cellOf(1), cellOf(0.5))
+	last := -1
+	for _, p := range []float64{0, math.SmallestNonzeroFloat64, 1e-14, LogLossClip, 1e-13, 0.1, 0.5, 0.5005, 0.9, 1 - 1e-10, 1 - LogLossClip, 1 - 0x1p-53, 1} {
+		positive, negative := cell(p, 1), cell(p, 0)
+		if positive != negative || positive != cellOf(math.Log(p)-math.Log1p(-p)) || positive < last || positive >= cellCount {
+			t.Errorf("probability %g is in cells %d, %d after %d", p, positive, negative, last)
+		}
+		last = positive
+	}
+	if cell(0, 1) != 0 || cell(1, 1) != cellCount-1 || cell(0.5, 1) != cellCount/2 {
+		t.Error(cell(0, 1), cell(1, 1), cell(0.5, 1))
 	}
 }
 

@@ -169,7 +169,7 @@ func TestRefusals(t *testing.T) {
 	classification := func(y, p, weight float64) error {
 		var c Classification
 		var s Progressive
-		for _, add := range []func(y, p, weight float64){c.Add, s.Add} {
+		for _, add := range []func(y, p, weight float64){c.Add, func(y, p, weight float64) { s.Add(y, p, weight) }} {
 			add(0, 0.5, 1)
 			add(y, p, weight)
 			add(0, 0.5, -1)

@@ -30,26 +30,36 @@ type Progressive struct {
 }
 
 // Add takes a row: the class, 0 or 1, the probability of class 1 predicted
-// before the row was learned from, the weight.
-func (s *Progressive) Add(y, probability, weight float64) {
-	if !s.sums.add(y, probability, weight) {
-		return
+// before the row was learned from, the weight. It returns the [LogLoss] of the row, whose logarithm it shares.
+func (s *Progressive) Add(y, probability, weight float64) (loss float64) {
+	loss = LogLoss(y, probability)
+	if !s.sums.add(y, probability, weight, loss) {
+		return loss
 	}
 	if s.cells == nil {
 		s.cells = make([]group, cellCount)
 	}
-	c := &s.cells[cellOf(probability)]
+	var logit float64
+	switch {
+	case probability < LogLossClip || probability > 1-LogLossClip: // the loss is that of the bound
+		logit = math.Log(probability) - math.Log1p(-probability)
+	case y == 1:
+		logit = -loss - math.Log1p(-probability)
+	default:
+		logit = math.Log(probability) + loss
+	}
+	c := &s.cells[cellOf(logit)]
 	if y == 1 {
 		c.positive += weight
 	} else {
 		c.negative += weight
 	}
 	c.probability += weight * probability
+	return loss
 }
 
-// cellOf returns the cell of a probability in [0, 1]; it never decreases.
-func cellOf(probability float64) int {
-	logit := math.Log(probability) - math.Log1p(-probability)
+// cellOf returns the cell of a logit; it never decreases.
+func cellOf(logit float64) int {
 	cell := math.Floor(logit*cellsPerUnit) + cellCount/2
 	return int(min(max(cell, 0), cellCount-1)) // bounds first: logits of 0 and 1 are infinite
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/chart"
+	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
@@ -162,7 +164,11 @@ func (c *checked) held90() (float64, error) {
 }
 
 // ecdf draws the empirical distribution function of the transforms less the uniform one.
-func (c *checked) ecdf(p *picture, title, what string) (*chart.Chart, error) {
+func (p *picture) ecdf(ctx context.Context, left bool, lies, transform string) (*chart.Chart, error) {
+	c, err := p.check(ctx, left)
+	if err != nil {
+		return nil, err
+	}
 	coverage, err := c.coverage()
 	if err != nil {
 		return nil, err
@@ -194,7 +200,10 @@ func (c *checked) ecdf(p *picture, title, what string) (*chart.Chart, error) {
 		verdict = fmt.Sprintf("the line leaves the envelope between %.2f and %.2f: %s", first, last, c.shape(u))
 	}
 	return &chart.Chart{
-		Title: title, Under: p.looked(len(u)) + "; " + coverage, Description: what + " " + strings.ToUpper(verdict[:1]) + verdict[1:] + ".",
+		Title: fmt.Sprintf("Calibration: where %s %s", p.Scorer.Frame().TargetName(), lies),
+		Under: p.looked(len(u)) + "; " + coverage,
+		Description: fmt.Sprintf("The share of rows whose %s is up to each value, less that value: flat at 0 where predictions are calibrated. %s.",
+			transform, strings.ToUpper(verdict[:1])+verdict[1:]),
 		Panels: []chart.Panel{{
 			X: chart.Axis{Name: "P(Y ≤ y) of a row", From: -.02, To: 1.02}, Y: chart.Axis{Name: "share of rows up to there, less the share that should be"},
 			Marks: []chart.Mark{envelope, line}, Rules: []chart.Rule{{At: 0}}, Title: verdict,
@@ -227,12 +236,7 @@ func (c *checked) shape(u []float64) string {
 }
 
 func drawPIT(ctx context.Context, p *picture) (*chart.Chart, error) {
-	c, err := p.check(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	return c.ecdf(p, fmt.Sprintf("Calibration: where %s lies in its predictions", p.Scorer.Frame().TargetName()),
-		"The share of rows whose P(Y ≤ y) is up to each value, less that value: flat at 0 where predictions are calibrated.")
+	return p.ecdf(ctx, false, "lies in its predictions", "P(Y ≤ y)")
 }
 
 // curvePoints is the number of windows of rows whose quantiles are told, each a sixth of the rows.
@@ -267,7 +271,7 @@ func drawResiduals(ctx context.Context, p *picture) (*chart.Chart, error) {
 		for at := range curvePoints {
 			from := at * (n - window) / (curvePoints - 1)
 			near := slices.Sorted(slices.Values(points.Y[from : from+window]))
-			m.X, m.Y = append(m.X, (float64(from)+float64(window)/2)/float64(n)), append(m.Y, percentile(near, level))
+			m.X, m.Y = append(m.X, (float64(from)+float64(window)/2)/float64(n)), append(m.Y, special.Quantile(near, level))
 			if gap := math.Abs(m.Y[at] - level); gap > most {
 				most, worst = gap, level
 			}
@@ -284,5 +288,63 @@ func drawResiduals(ctx context.Context, p *picture) (*chart.Chart, error) {
 		Title: fmt.Sprintf("Residuals: where %s lies in its predictions, from low to high ones", p.Scorer.Frame().TargetName()),
 		Under: p.looked(len(c.u)) + repeat.told() + "; " + coverage, Panels: []chart.Panel{panel},
 		Description: fmt.Sprintf("P(Y ≤ y) of each row against the rank of its prediction. Where the model is right the points fill the square evenly, and the curves of the quartiles lie on the dashed lines; the farthest is %.2f from that at %g.", most, worst),
+	}, nil
+}
+
+func drawLOOPIT(ctx context.Context, p *picture) (*chart.Chart, error) {
+	return p.ecdf(ctx, true, "lies when predicted from the other rows", "P(Y ≤ y | all other rows)")
+}
+
+// refuseLeft says why rows cannot be left out.
+func refuseLeft(p *picture) string {
+	fitted := p.Scorer.Fitted()
+	if why := score.NewLeaver(fitted).NotMade(); why != "" {
+		return why
+	}
+	bound, err := p.Scorer.Table(p.Rows, score.RequireTargets)
+	if err != nil {
+		return "" // which drawing says better
+	}
+	if n := bound.Rows(); n != fitted.Report.Rows {
+		return fmt.Sprintf("rows are left out that the model was fitted to, which are %d, and these are %d: give the training rows", fitted.Report.Rows, n)
+	}
+	return ""
+}
+
+func refuseKHat(p *picture) string {
+	fitted := p.Scorer.Fitted()
+	if _, gaussian := fitted.Members[0].Model.Likelihood.(likelihood.Gaussian); gaussian && fitted.Family == nil {
+		return "rows of a gaussian family are left out in closed form, which needs no Pareto-k̂"
+	}
+	return refuseLeft(p)
+}
+
+func drawKHat(ctx context.Context, p *picture) (*chart.Chart, error) {
+	c, err := p.check(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	good, bad := chart.Mark{Shape: chart.Points, Name: "reliable"}, chart.Mark{Shape: chart.Points, Colour: 1, Thick: true, Name: "left out badly"}
+	var rows []string
+	for i, k := range c.k {
+		if to := &good; k > c.goodK {
+			to, rows = &bad, append(rows, fmt.Sprint(c.row[i]))
+			to.X, to.Y = append(to.X, float64(c.row[i])), append(to.Y, k)
+		} else {
+			to.X, to.Y = append(to.X, float64(c.row[i])), append(to.Y, k)
+		}
+	}
+	verdict := "every row can be left out"
+	if len(rows) > 0 {
+		verdict = fmt.Sprintf("%d of %s are above %.2g: row %s", len(rows), p.looked(len(c.k)), c.goodK, strings.Join(rows[:min(len(rows), 6)], ", "))
+		if len(rows) > 6 {
+			verdict += ", …"
+		}
+	}
+	return &chart.Chart{
+		Title: "Leaving out each row: Pareto-k̂", Under: fmt.Sprintf("%s; %s", p.looked(len(c.k)), verdict),
+		Description: fmt.Sprintf("One point for each training row. Up to %.2g the row can be left out without another fit; above, the row changes the model so much that what the others predict of it is not known so. The largest is %.2f; %s.", c.goodK, slices.Max(c.k), verdict),
+		Panels: []chart.Panel{{X: chart.Axis{Name: "row", Whole: true}, Y: chart.Axis{Name: "Pareto-k̂"}, Marks: []chart.Mark{good, bad},
+			Rules: []chart.Rule{{At: 0}, {Name: fmt.Sprintf("%.2g", c.goodK), At: c.goodK}, {Name: "1", At: 1}}}},
 	}, nil
 }

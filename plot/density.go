@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence/internal/chart"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -26,7 +27,7 @@ const gridSize = 140
 func newSmooth(y []float64, lower float64) *smooth {
 	d := &smooth{at: lower}
 	sorted := slices.Sorted(slices.Values(y))
-	if lower == 0 && sorted[0] > 0 && percentile(sorted, .99) > 20*percentile(sorted, .5) {
+	if lower == 0 && sorted[0] > 0 && special.Quantile(sorted, .99) > 20*special.Quantile(sorted, .5) {
 		d.logs, d.at = true, math.Inf(-1)
 		for i, v := range sorted {
 			sorted[i] = math.Log10(v)
@@ -34,7 +35,7 @@ func newSmooth(y []float64, lower float64) *smooth {
 	}
 	n := len(sorted)
 	width := stat.StdDev(sorted, nil)
-	if iqr := (percentile(sorted, .75) - percentile(sorted, .25)) / 1.34; iqr > 0 && !(width < iqr) {
+	if iqr := (special.Quantile(sorted, .75) - special.Quantile(sorted, .25)) / 1.34; iqr > 0 && !(width < iqr) {
 		width = iqr
 	}
 	if d.bandwidth = .9 * width * math.Pow(float64(n), -.2); !(d.bandwidth > 0) {

@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/internal/chart"
+	"github.com/credence-ml/credence/internal/special"
 )
 
 const (
@@ -58,7 +59,7 @@ func (p *picture) expected() string {
 
 // grid returns the values of a number that it is taken at, evenly spread from the first to the 99th percentile.
 func grid(sorted []float64) (values []float64) {
-	low, high := percentile(sorted, .01), percentile(sorted, .99)
+	low, high := special.Quantile(sorted, .01), special.Quantile(sorted, .99)
 	if !(low < high) {
 		low, high = sorted[0], sorted[len(sorted)-1]
 	}
@@ -73,16 +74,6 @@ func grid(sorted []float64) (values []float64) {
 		values = append(values, v)
 	}
 	return values
-}
-
-// percentile is a quantile of sorted numbers, by R's type 7.
-func percentile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	low := int(at)
-	if at == float64(low) { // the next may be farther away than any number
-		return sorted[low]
-	}
-	return sorted[low] + (at-float64(low))*(sorted[min(low+1, len(sorted)-1)]-sorted[low])
 }
 
 // curve estimates a quantity at each value of a column: the averages over all rows with that value.
@@ -127,11 +118,7 @@ func (p *picture) panel(c *effect.Column, x []float64, list []effect.Effect) cha
 		m.Name = "mean"
 		panel.Marks = []chart.Mark{band, m}
 		if p.Rows != nil {
-			rug := chart.Mark{Shape: chart.Rug, Colour: chart.Grey, Name: "rows"}
-			for k := range min(mostRug, len(c.Values)) {
-				rug.X = append(rug.X, c.Values[k*len(c.Values)/min(mostRug, len(c.Values))])
-			}
-			panel.Marks = append(panel.Marks, rug)
+			panel.Marks = append(panel.Marks, rugOf(c.Values))
 		}
 		panel.X.From, panel.X.To = x[0]-.02*(x[len(x)-1]-x[0]), x[len(x)-1]+.02*(x[len(x)-1]-x[0])
 		return panel
@@ -148,6 +135,15 @@ func (p *picture) panel(c *effect.Column, x []float64, list []effect.Effect) cha
 		panel.X.Levels = []string{"false", "true"}
 	}
 	return panel
+}
+
+// rugOf shows where sorted values lie, evenly spread ones of many.
+func rugOf(sorted []float64) chart.Mark {
+	rug := chart.Mark{Shape: chart.Rug, Colour: chart.Grey, Name: "rows"}
+	for k := range min(mostRug, len(sorted)) {
+		rug.X = append(rug.X, sorted[k*len(sorted)/min(mostRug, len(sorted))])
+	}
+	return rug
 }
 
 // align gives all panels one axis Y, so that they can be compared.
@@ -181,17 +177,25 @@ func drawPredictions(ctx context.Context, p *picture) (*chart.Chart, error) {
 		Description: fmt.Sprintf("One panel for each column: how %s moves with it, with %g %% intervals.", p.expected(), 100*p.Interval),
 	}
 	for i := range columns {
-		x, list, err := p.curve(ctx, &columns[i], effect.Options{What: effect.Predictions})
-		if err != nil {
+		if err := p.addPanel(ctx, c, &columns[i], effect.Options{What: effect.Predictions}, p.expected()); err != nil {
 			return nil, err
 		}
-		panel := p.panel(&columns[i], x, list)
-		panel.Y.Name = p.expected()
-		c.Panels = append(c.Panels, panel)
-		c.Description += fmt.Sprintf(" %s: %s.", columns[i].Name, told(&panel, list))
 	}
 	align(c.Panels)
 	return c, nil
+}
+
+// addPanel adds a panel with the curve of a quantity over a column.
+func (p *picture) addPanel(ctx context.Context, c *chart.Chart, column *effect.Column, options effect.Options, name string, rules ...chart.Rule) error {
+	x, list, err := p.curve(ctx, column, options)
+	if err != nil {
+		return err
+	}
+	panel := p.panel(column, x, list)
+	panel.Y.Name, panel.Rules = name, rules
+	c.Panels = append(c.Panels, panel)
+	c.Description += fmt.Sprintf(" %s: %s.", column.Name, told(&panel, list))
+	return nil
 }
 
 // told says in words what a panel shows.
@@ -225,14 +229,10 @@ func drawSlopes(ctx context.Context, p *picture) (*chart.Chart, error) {
 		Description: fmt.Sprintf("One panel for each number: the derivative of %s in it, with %g %% intervals; above 0 it rises.", p.expected(), 100*p.Interval),
 	}
 	for i := range columns {
-		x, list, err := p.curve(ctx, &columns[i], effect.Options{What: effect.Slopes, Columns: []string{columns[i].Name}})
-		if err != nil {
+		options := effect.Options{What: effect.Slopes, Columns: []string{columns[i].Name}}
+		if err := p.addPanel(ctx, c, &columns[i], options, "slope", chart.Rule{At: 0}); err != nil {
 			return nil, err
 		}
-		panel := p.panel(&columns[i], x, list)
-		panel.Y.Name, panel.Rules = "slope", []chart.Rule{{At: 0}}
-		c.Panels = append(c.Panels, panel)
-		c.Description += fmt.Sprintf(" %s: %s.", columns[i].Name, told(&panel, list))
 	}
 	return c, nil
 }

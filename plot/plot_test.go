@@ -19,6 +19,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
@@ -153,7 +154,7 @@ func TestPredictions(t *testing.T) {
 	}
 	all := must.Value(effect.Columns(scorer, rows))(t)
 	values := all[0].Values
-	if low, high := percentile(values, .01), percentile(values, .99); line.X[0] != low || math.Abs(line.X[gridPoints-1]-high) > 1e-12 || values[0] >= low {
+	if low, high := special.Quantile(values, .01), special.Quantile(values, .99); line.X[0] != low || math.Abs(line.X[gridPoints-1]-high) > 1e-12 || values[0] >= low {
 		t.Errorf("from %g to %g, want %g to %g", line.X[0], line.X[gridPoints-1], low, high)
 	}
 	levels := must.Value(effect.Of(t.Context(), scorer, rows, effect.Options{What: effect.Predictions, Columns: []string{"city"}}))(t)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/chart"
+	"github.com/credence-ml/credence/internal/order"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
@@ -80,14 +82,10 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 		return nil, err
 	}
 	// In ascending order, which metric finds at once for every set.
-	order := make([]int, len(mean))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(mean[a], mean[b]), a-b) })
+	ascending := order.By(len(mean), func(a, b int) int { return cmp.Compare(mean[a], mean[b]) })
 	for _, list := range append([][]float64{y, mean, weight}, sets...) {
 		copied := slices.Clone(list)
-		for k, i := range order {
+		for k, i := range ascending {
 			list[k] = copied[i]
 		}
 	}
@@ -124,7 +122,7 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 		}
 		slices.Sort(values)
 		line.X, line.Y = append(line.X, x), append(line.Y, isotonic(steps, x))
-		band.X, band.Low, band.High = append(band.X, x), append(band.Low, percentile(values, (1-p.Interval)/2)), append(band.High, percentile(values, (1+p.Interval)/2))
+		band.X, band.Low, band.High = append(band.X, x), append(band.Low, special.Quantile(values, (1-p.Interval)/2)), append(band.High, special.Quantile(values, (1+p.Interval)/2))
 		if line.Y[k] < band.Low[k]-1e-12 || line.Y[k] > band.High[k]+1e-12 {
 			outside++
 		}
@@ -132,11 +130,6 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 	bins := chart.Mark{Shape: chart.Points, Thick: true, Name: fmt.Sprintf("means of up to %d bins of rows", metric.ReliabilityBins)}
 	for _, b := range found.Reliability.Bins {
 		bins.X, bins.Y = append(bins.X, b.Predicted), append(bins.Y, b.Observed)
-	}
-	rug := chart.Mark{Shape: chart.Rug, Colour: chart.Grey, Name: "rows"}
-	sorted := slices.Sorted(slices.Values(mean))
-	for k := range min(mostRug, len(sorted)) {
-		rug.X = append(rug.X, sorted[k*len(sorted)/min(mostRug, len(sorted))])
 	}
 	name := p.predicted()
 	under := p.looked(repeat.rows)
@@ -149,6 +142,6 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 		Title: fmt.Sprintf("Reliability: what is observed where %s is predicted", name), Under: under,
 		Description: fmt.Sprintf("The ascending curve of the observed mean against the predicted one: on the diagonal where predictions are right, and in the band where chance explains how far it is from there. %s.", under),
 		Panels: []chart.Panel{{X: chart.Axis{Name: "predicted " + name}, Y: chart.Axis{Name: "observed mean"}, Marks: []chart.Mark{
-			band, {X: []float64{low, high}, Y: []float64{low, high}, Colour: chart.Grey, Dashed: true, Name: "as predicted"}, line, bins, rug}}},
+			band, {X: []float64{low, high}, Y: []float64{low, high}, Colour: chart.Grey, Dashed: true, Name: "as predicted"}, line, bins, rugOf(mean)}}},
 	}, nil
 }

@@ -136,7 +136,7 @@ func TestDensities(t *testing.T) {
 	// The bandwidth is by the smaller of deviation and quartiles (Silverman 1986, eq. 3.31).
 	tails, ends := []float64{-1000, -2, -1, 0, 1, 2, 1000}, []float64{-1, -1, -1, 0, 1, 1, 1}
 	for _, y := range [][]float64{tails, ends} {
-		width := min(stat.StdDev(y, nil), (percentile(y, .75)-percentile(y, .25))/1.34)
+		width := min(stat.StdDev(y, nil), (special.Quantile(y, .75)-special.Quantile(y, .25))/1.34)
 		if want := .9 * width * math.Pow(7, -.2); math.Abs(newSmooth(y, math.Inf(-1)).bandwidth/want-1) > 1e-12 {
 			t.Errorf("%v: the bandwidth is %v, want %v", y, newSmooth(y, math.Inf(-1)).bandwidth, want)
 		}

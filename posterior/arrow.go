@@ -7,7 +7,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/arrow"
-	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -21,7 +20,7 @@ type Arrow struct {
 	Mean  []float64 `json:"-" tensor:"mean,d"`
 	Dense int       `json:"dense"` // columns that are dense, the first ones
 	// Heads are the runs of weights by levels, those of one key together, outermost key first: every level of it lies
-	// within one of the next.
+	// within one of the next, or the two are crossed, and levels of the second are independent given the rest.
 	Heads [][]ability.LevelRun `json:"heads"`
 	// Cells has a row for every level of every head, with what it has met; columns are in the order of heads, dense
 	// columns and others.
@@ -124,10 +123,4 @@ func (p *Arrow) regress(ws *credence.Workspace) []float64 {
 func (p *Arrow) Marginals(mean, variance []float64) {
 	copy(mean, p.Mean)
 	p.pattern().Diagonal(variance, p.Values)
-}
-
-// draw adds scale times a draw of N(0, C) to dst.
-func (p *Arrow) draw(dst, unit []float64, scale float64, normal func() float64) {
-	p.found.Draw(unit, p.regression, normal)
-	kernel.Axpy(scale, unit, dst)
 }

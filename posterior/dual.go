@@ -175,29 +175,34 @@ func crossProducts(ws *credence.Workspace, dst []float64, design, phi *credence.
 // transposedRows is the number of rows from which on Φ is transposed for their products with it.
 const transposedRows = 16
 
-// Marginals stores the means and variances of the weights: λ_j − λ_j²‖U⁻ᵀφ_j‖²
-// with φ_j column j of Φ, n² operations each.
+// Marginals stores the means and variances of the weights: λ_j − λ_j²‖U⁻ᵀφ_j‖² with φ_j column j of Φ, n² operations
+// each, and λ_j − λ_j²φ_jᵀK⁻¹φ_j of sparse columns that are many.
 func (p *Dual) Marginals(mean, variance []float64) {
 	copy(mean, p.Mean)
 	n, d := p.Design.Dims()
-	pool := kernel.New(0)
-	columns := make([]float64, n*min(d, panel))
-	for left := 0; left < d; left += panel {
-		cols := min(panel, d-left)
+	ws := credence.NewWorkspace(0)
+	solved := d // columns
+	clear(variance)
+	if sparse := p.Design.Sparse.Cols; sparse > 2*n {
+		solved = d - sparse
+		inverse, byColumn := make([]float64, n*n), p.Design.Sparse.Transpose()
+		ws.Pool().CholeskyInverse(n, p.Factor, n, inverse, n)
+		row := func(i int) []float64 { return inverse[i*n+i : (i+1)*n] }
+		sparseSquares(ws, variance[solved:], row, &p.Design, &byColumn, p.Centre, solved)
+	}
+	columns := make([]float64, n*min(solved, panel))
+	for left := 0; left < solved; left += panel {
+		cols := min(panel, solved-left)
 		gather(columns, &p.Design, p.Centre, left, cols)
-		pool.TrsmLeft(true, n, cols, p.Factor, n, columns, cols)
-		for j := range cols {
-			variance[left+j] = 0
-		}
+		ws.Pool().TrsmLeft(true, n, cols, p.Factor, n, columns, cols)
 		for r := range n {
 			for j, v := range columns[r*cols : (r+1)*cols] {
-				variance[left+j] += v * v
+				variance[left+j] -= v * v
 			}
 		}
-		for j := left; j < left+cols; j++ {
-			l := p.PriorVariance[j]
-			variance[j] = math.Max(l-l*l*variance[j], 0) * p.Scale * p.Scale
-		}
+	}
+	for j, l := range p.PriorVariance {
+		variance[j] = math.Max(l+l*l*variance[j], 0) * p.Scale * p.Scale
 	}
 	interceptMarginal(p, &p.Design, p.Centre, mean, variance)
 }

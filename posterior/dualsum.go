@@ -231,7 +231,8 @@ func weighTriangle(ws *credence.Workspace, dst, forms, x []float64, k, rows int)
 	return forms
 }
 
-// Marginals stores the means and variances of the weights, n² operations each in large blocks.
+// Marginals stores the means and variances of the weights, in large blocks with n² operations for a dense column and
+// the square of its entries for a sparse one.
 func (p *DualSum) Marginals(mean, variance []float64) {
 	copy(mean, p.Mean)
 	copy(variance, p.PriorVariance)
@@ -239,7 +240,7 @@ func (p *DualSum) Marginals(mean, variance []float64) {
 	ws := credence.NewWorkspace(0)
 	size := n * min(len(mean), panel)
 	columns, product := make([]float64, size), make([]float64, size)
-	forms, first := p.Forms, 0
+	forms, first, byColumn := p.Forms, 0, linop.CSR{}
 	for b, count := range p.Blocks {
 		k, behind := side(n, count), 0
 		if of := variance[first : first+count]; count < n {
@@ -249,8 +250,9 @@ func (p *DualSum) Marginals(mean, variance []float64) {
 				diagonal = diagonal[count-j:]
 			}
 		} else {
-			for left := 0; left < count; left += panel {
-				cols := min(panel, count-left)
+			dense := max(0, min(count, p.Design.Dense.Cols-first))
+			for left := 0; left < dense; left += panel {
+				cols := min(panel, dense-left)
 				gather(columns, &p.Design, p.Centre, first+left, cols)
 				weighTriangle(ws, product, forms, columns, n, cols)
 				for r := range n {
@@ -258,6 +260,14 @@ func (p *DualSum) Marginals(mean, variance []float64) {
 						of[left+j] -= 2 * v * product[r*cols+j]
 					}
 				}
+			}
+			if dense < count {
+				triangle := forms
+				if byColumn.Rows == 0 {
+					byColumn = p.Design.Sparse.Transpose()
+				}
+				row := func(i int) []float64 { return triangle[i*n-i*(i-1)/2:][:n-i] }
+				sparseSquares(ws, of[dense:], row, &p.Design, &byColumn, p.Centre, first+dense)
 			}
 		}
 		for _, other := range p.Blocks[b+1:] {

@@ -164,7 +164,8 @@ func (s *Sampler) Draw(rng *rand.Rand, dst []float64) {
 	}
 	copy(dst, s.mean)
 	if arrow {
-		own.draw(dst, s.unit, scale, rng.NormFloat64)
+		own.found.Draw(s.unit, own.regression, rng.NormFloat64)
+		kernel.Axpy(scale, s.unit, dst)
 		return
 	}
 	if full, ok := s.q.(*Full); ok && s.root == nil {

@@ -157,6 +157,21 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// TestRanges: ends are those of all rows, percentiles those of the rows that are looked at.
+func TestRanges(t *testing.T) {
+	numbers := func(count, by int) credence.Source {
+		x := make([]float64, count)
+		for i := range x {
+			x[i] = float64(by * i)
+		}
+		return must.Value(table.New().Numbers("x", x).Source())(t)
+	}
+	r := must.Value(rangesOf(numbers(101, 1), numbers(1201, -1)))(t)["x"]
+	if r.from != 1 || r.middle != 50 || r.to != 99 || r.low != -1200 || r.high != 100 && r.high != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // checkForm compares the answers of the form with those of predict.
 func checkForm(t *testing.T, fitted *credence.Fitted, rows credence.Source, texts []map[string]string, within float64) {
 	t.Helper()

@@ -166,6 +166,13 @@ func TestLights(t *testing.T) {
 			t.Errorf("%d warnings: %+v", warnings, v)
 		}
 	}
+	states := []string{Good, Unknown, Care, Bad} // the worse behind
+	for k := range 4 * 4 * 4 {
+		lights, worst := []Light{{State: states[k%4]}, {State: states[k/4%4]}, {State: states[k/16]}}, max(k%4, k/4%4, k/16)
+		if v := verdictOf(lights, 1); v.State != states[worst] {
+			t.Errorf("%+v of %+v", v, lights)
+		}
+	}
 	train, _ := rowsOf(t, 300, 7, false)
 	other, _ := rowsOf(t, 300, 8, false)
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -84,13 +85,8 @@ func (s *Scores) baseline(across bool) *Baseline {
 	}
 	b := &Baseline{Kind: s.kind(), NLPD: normalNLPD(variance), RMSE: metric.Score(math.Sqrt(variance)), Evidence: metric.Score(math.NaN())}
 	if b.Kind == Probabilities {
-		var values []float64
-		for y := range shares {
-			values = append(values, y)
-		}
-		slices.Sort(values) // sums in one order
 		b.NLPD = 0
-		for _, y := range values {
+		for _, y := range slices.Sorted(maps.Keys(shares)) { // sums in one order
 			if p := shares[y] / total; p > 0 {
 				b.NLPD -= metric.Score(p * math.Log(p))
 			}

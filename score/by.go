@@ -3,8 +3,6 @@ package score
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence/metric"
@@ -52,16 +50,8 @@ func (e *Evaluation) group(rows *Rows, i int) (*group, error) {
 		g.deviance = &metric.Deviance{}
 	}
 	for k, text := range texts {
-		if text == "" {
-			text = "missing"
-		}
-		g.name = append(g.name, metric.Value{Column: e.by[k], Value: text})
+		g.name = append(g.name, metric.Value{Column: e.by[k], Value: cmp.Or(text, "missing")})
 	}
 	e.groups[key] = g
 	return g, nil
-}
-
-// sortedGroups returns the groups in the order of their values.
-func (e *Evaluation) sortedGroups() []*group {
-	return slices.SortedFunc(maps.Values(e.groups), func(a, b *group) int { return cmp.Or(a.name.Compare(b.name), strings.Compare(a.key, b.key)) })
 }

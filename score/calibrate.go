@@ -402,6 +402,11 @@ const crpsPoints, mostSteps = 200, 1000
 // lies.
 func (r *Rows) chance(i int) (probability, lower, upper float64) {
 	mean, _ := r.dist.Moments(i)
+	return r.calibratedChance(i, mean)
+}
+
+// calibratedChance is chance where the model's own probability is known.
+func (r *Rows) calibratedChance(i int, mean float64) (probability, lower, upper float64) {
 	if c := r.scorer.fitted.Calibration; c != nil {
 		return c.Class(r.groupOf(i), mean)
 	}

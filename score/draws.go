@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
@@ -81,12 +82,8 @@ func (s *Scorer) Draw(count int, seed uint64) (*Draws, error) {
 		}
 		out.Members = append(out.Members, m)
 	}
-	if out.order = make([]int, out.Count); len(out.Members) > 1 && !joint {
-		copy(out.order, credence.Rand(seed, credence.PosteriorDraws, 3*uint64(len(fitted.Members))).Perm(out.Count))
-		return out, nil
-	}
-	for i := range out.order {
-		out.order[i] = i
+	if out.order = order.Places(out.Count); len(out.Members) > 1 && !joint {
+		out.order = credence.Rand(seed, credence.PosteriorDraws, 3*uint64(len(fitted.Members))).Perm(out.Count)
 	}
 	return out, nil
 }

@@ -1,9 +1,13 @@
 package score
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/criticism"
@@ -286,7 +290,8 @@ func (e *Evaluation) Result() (*metric.Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range e.sortedGroups() {
+	inOrder := func(a, b *group) int { return cmp.Or(a.name.Compare(b.name), strings.Compare(a.key, b.key)) }
+	for _, g := range slices.SortedFunc(maps.Values(e.groups), inOrder) {
 		of, err := g.result(e)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.name, err)

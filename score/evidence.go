@@ -29,7 +29,7 @@ func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warning
 	}
 	if kind, firstKind := report.Hyperparameters, firstReport.Hyperparameters; kind != firstKind {
 		return []string{fmt.Sprintf("the evidence of %s is of kind %s and that of %s of kind %s: it is left out; fit both with the same hyper=",
-			first.Name, kindOf(firstKind), s.Name, kindOf(kind))}
+			first.Name, cmp.Or(firstKind, "unknown"), s.Name, cmp.Or(kind, "unknown"))} // which old models do not state
 	}
 	shift := 0.0
 	if across && s.back != nil {
@@ -52,6 +52,12 @@ func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warning
 	out.EvidenceEstimate, out.EvidenceBound = moved(report.EvidenceEstimate), moved(report.EvidenceBound)
 	if s == first || firstReport.Engine == "" {
 		return nil
+	}
+	if error := standardError(report, firstReport); error > 0 && shift == 0 {
+		if gap := *cmp.Or(report.Evidence, report.EvidenceMode) - *cmp.Or(firstReport.Evidence, firstReport.EvidenceMode); math.Abs(gap) < toldApart*error {
+			out.Evidence = nil
+			return []string{fmt.Sprintf("the evidence of %s is %+.2g beside that of %s, with a standard error of %.2g of the random vectors that estimate it: it does not tell them apart, and is left out", s.Name, gap, first.Name, error)}
+		}
 	}
 	if report.Rows != firstReport.Rows {
 		warnings = append(warnings, fmt.Sprintf("%s was fitted to %d rows and %s to %d: their evidence is not comparable",
@@ -85,6 +91,23 @@ func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warning
 	return warnings
 }
 
+// toldApart is how many standard errors estimates of evidence have to differ by.
+const toldApart = 3
+
+// standardError is that of the difference of two evidences, of which either may be an estimate; 0 without any.
+func standardError(a, b *credence.Report) float64 {
+	square := 0.0
+	for _, r := range []*credence.Report{a, b} {
+		if cmp.Or(r.Evidence, r.EvidenceMode) == nil {
+			return 0
+		}
+		if v := r.EvidenceStandardError; v != nil {
+			square += *v * *v
+		}
+	}
+	return math.Sqrt(square)
+}
+
 // quality says what the evidence of a report is where it is not exact, and by how much it is short.
 func quality(r *credence.Report) (what, short string) {
 	switch {
@@ -98,12 +121,4 @@ func quality(r *credence.Report) (what, short string) {
 		return "a lower bound", fmt.Sprintf(", short of it by about %.2g", math.Max(0, *r.EvidenceGap))
 	}
 	return "a lower bound", ", short of it by an unknown amount"
-}
-
-// kindOf names a treatment of hyper-parameters, which old models do not state.
-func kindOf(kind string) string {
-	if kind == "" {
-		return "unknown"
-	}
-	return kind
 }

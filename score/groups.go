@@ -95,7 +95,7 @@ func GroupsOf(fitted *credence.Fitted, interval float64) (all Groups) {
 		all.R2Marginal, all.R2Conditional = metric.Score(parts.Fixed/total), metric.Score((parts.Fixed+varying)/total)
 	}
 	for i := range all.Groups {
-		if part, ok := find(parts.Groups, all.Groups[i].Term); ok && varying+noise > 0 {
+		if part := parts.Groups.Of(all.Groups[i].Term, math.NaN()); part == part && varying+noise > 0 {
 			all.Groups[i].ICC = metric.Score(part / (varying + noise))
 		}
 	}
@@ -116,16 +116,15 @@ func Residual(fitted *credence.Fitted, interval float64) (d Deviation, ok bool) 
 // deviation is the root of a variance that a report has, with the quantiles of a tail: by its law where the report has
 // that, and else its logarithm is normal.
 func deviation(r *credence.Report, name string, tail float64) Deviation {
-	value, _ := find(r.Hyper, name)
 	none := metric.Score(math.NaN())
-	d := Deviation{Mean: math.Sqrt(value), Lower: none, Upper: none}
+	d := Deviation{Mean: math.Sqrt(r.Hyper.Of(name, math.NaN())), Lower: none, Upper: none}
 	for _, law := range r.HyperLaws {
 		if law.Name == name {
 			mean, lower, upper := moments(law, tail)
 			return Deviation{Mean: mean, Lower: metric.Score(lower), Upper: metric.Score(upper)}
 		}
 	}
-	if sd, ok := find(r.HyperSD, name); ok { // of the logarithm of the variance
+	if sd := r.HyperSD.Of(name, math.NaN()); sd == sd { // of the logarithm of the variance
 		reach := special.NormalQuantile(1-tail) * sd / 2
 		return Deviation{Mean: d.Mean * math.Exp(sd*sd/8), Lower: metric.Score(d.Mean * math.Exp(-reach)), Upper: metric.Score(d.Mean * math.Exp(reach))}
 	}
@@ -133,15 +132,6 @@ func deviation(r *credence.Report, name string, tail float64) Deviation {
 		d.Lower, d.Upper = metric.Score(d.Mean), metric.Score(d.Mean)
 	}
 	return d
-}
-
-// find returns a named value.
-func find(list credence.Values, name string) (float64, bool) {
-	k := slices.IndexFunc(list, func(v credence.Value) bool { return v.Name == name })
-	if k < 0 {
-		return math.NaN(), false
-	}
-	return list[k].Value, true
 }
 
 // finer is how many points there are between two of a law's.

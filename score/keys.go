@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -67,7 +68,7 @@ func (k *Keys) Columns(schema *credence.Schema) ([]string, error) {
 		case k.targets == IgnoreTargets && name == k.plan.TargetColumn() && i == 0:
 		case !known && slices.Contains(optional, name) && i < len(values):
 		case !known:
-			return nil, fmt.Errorf("there is no column %q, which the model needs: add it to the table, whose columns are %s", name, columnNames(schema))
+			return nil, fmt.Errorf("there is no column %q, which the model needs: add it to the table, whose columns are %s", name, cell.List(schema.Names()))
 		case i < len(values):
 			columns = append(columns, name)
 		default:

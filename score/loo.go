@@ -138,7 +138,7 @@ func (l *Leaver) prepare(rows *Rows) (err error) {
 	l.discrete = rows.scorer.Discrete()
 	f := l.fitted.Family
 	if l.draws = jointDraws; f == nil {
-		if l.draws = drawsOf(rows.dist.Parts()); len(l.unit) != l.draws {
+		if l.draws = max(200, 1000/rows.dist.Parts()); len(l.unit) != l.draws { // in each of the parts of a row
 			l.unit = normalQuantiles(l.draws)
 		}
 		return nil
@@ -229,9 +229,6 @@ func (l *Leaver) leave(rows *Rows, i int) left {
 	out.logDensity, out.below, out.upTo = -largest-math.Log(sum), out.below/sum, out.upTo/sum
 	return out
 }
-
-// drawsOf is the number of draws of f of a row in each of its parts.
-func drawsOf(parts int) int { return max(200, 1000/parts) }
 
 // leaveGaussian is the closed form: it returns the family, and the mean and the variance of f, given the other rows.
 // With leverage h, the variance of f over that of the mean of the w copies of y, the others predict y with the residual

@@ -155,12 +155,7 @@ func (r *Rows) Place(i int) string {
 func (r *Rows) Each(do func(i int)) { r.dist.Each(r.ws, do) }
 
 // Weight returns how many times row i counts.
-func (r *Rows) Weight(i int) float64 {
-	if r.batch.Weight == nil {
-		return 1
-	}
-	return r.batch.Weight[i]
-}
+func (r *Rows) Weight(i int) float64 { return r.batch.WeightOf(i) }
 
 // Target returns the target of row i, NaN if it has none.
 func (r *Rows) Target(i int) float64 {
@@ -397,7 +392,7 @@ func (r *Rows) Predict(i int) Prediction {
 	}
 	if r.scorer.binary {
 		var lower, upper float64
-		if p.Probability, lower, upper = r.chance(i); r.scorer.fitted.Calibration != nil {
+		if p.Probability, lower, upper = r.calibratedChance(i, mean); r.scorer.fitted.Calibration != nil {
 			p.ProbabilityLower, p.ProbabilityUpper = lower, upper
 		}
 		ofClasses(bounds[:asked], p.Probability, levels[:asked])

@@ -7,11 +7,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature/keyed"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -247,7 +247,7 @@ func (s *Scorer) Columns(schema *credence.Schema, targets Targets) ([]string, er
 	if by := credence.TextOf(s.by); s.by != "" && !slices.Contains(columns, by) {
 		if _, known := places[by]; !known {
 			if _, known = places[s.by]; !known {
-				return nil, fmt.Errorf("there is no column %q, by which the model is calibrated: add it to the table, whose columns are %s", s.by, columnNames(schema))
+				return nil, fmt.Errorf("there is no column %q, by which the model is calibrated: add it to the table, whose columns are %s", s.by, cell.List(schema.Names()))
 			}
 		}
 		columns = append(columns, by)
@@ -256,7 +256,7 @@ func (s *Scorer) Columns(schema *credence.Schema, targets Targets) ([]string, er
 		of, _ := credence.CutText(name)
 		_, known := places[name]
 		if _, texts := places[of]; !known && !texts {
-			return nil, fmt.Errorf("there is no column %q, which the model needs: add it to the table, whose columns are %s", name, columnNames(schema))
+			return nil, fmt.Errorf("there is no column %q, which the model needs: add it to the table, whose columns are %s", name, cell.List(schema.Names()))
 		}
 	}
 	target := s.Target()
@@ -264,17 +264,4 @@ func (s *Scorer) Columns(schema *credence.Schema, targets Targets) ([]string, er
 		columns = append(columns, target)
 	}
 	return columns, nil
-}
-
-// columnNames lists the columns of a table, the first few of many.
-func columnNames(schema *credence.Schema) string {
-	var names []string
-	for i := range schema.Columns {
-		if i == 12 {
-			names = append(names, fmt.Sprintf("… (%d in all)", len(schema.Columns)))
-			break
-		}
-		names = append(names, schema.Columns[i].Name)
-	}
-	return strings.Join(names, ", ")
 }

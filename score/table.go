@@ -107,12 +107,8 @@ func (t *Table) Counts() frame.Counts {
 
 // EachWeight visits how many times each row counts, in order, without scoring it.
 func (t *Table) EachWeight(ctx context.Context, visit func(weight float64)) error {
-	var batch credence.Batch
-	for first, count := range credence.Blocks(t.Rows()) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := t.bound.Read(&batch, first, count); err != nil {
+	for batch, err := range credence.Batches(ctx, t.bound) {
+		if err != nil {
 			return err
 		}
 		for i := range batch.Rows() {

@@ -28,8 +28,7 @@ func (g *Group) together(r *credence.Report, c ability.Covariance, tail float64)
 	for row := range k {
 		for column := range row {
 			names = append(names, "correlation."+g.Term+"."+c.Columns[column]+"."+c.Columns[row])
-			value, _ := find(r.Hyper, names[len(names)-1])
-			correlations = append(correlations, value)
+			correlations = append(correlations, r.Hyper.Of(names[len(names)-1], math.NaN()))
 		}
 	}
 	odds, err := special.Odds(k, correlations)
@@ -39,7 +38,7 @@ func (g *Group) together(r *credence.Report, c ability.Covariance, tail float64)
 	laws := newCopula(r, names)
 	for i := range names { // about which the laws stand that are normal or held
 		if i < k {
-			laws.centre[i], _ = find(r.Hyper, names[i])
+			laws.centre[i] = r.Hyper.Of(names[i], math.NaN())
 		} else {
 			laws.centre[i], laws.spread[i] = odds[i-k], 2*laws.spread[i] // log odds are twice the coordinate
 		}
@@ -115,9 +114,7 @@ func newCopula(r *credence.Report, names []string) *copula {
 		}
 	}
 	for i, name := range names {
-		if sd, ok := find(r.HyperSD, name); ok {
-			c.spread[i] = sd
-		}
+		c.spread[i] = r.HyperSD.Of(name, c.spread[i])
 		if k := slices.IndexFunc(laws, func(l credence.Law) bool { return l.Name == name }); k >= 0 {
 			c.curves[i] = curveOf(laws[k])
 		}

@@ -19,16 +19,11 @@ package shards
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -94,21 +89,11 @@ type reading struct {
 	Words     map[string][]string `json:"words,omitempty"` // of boolean columns
 }
 
-// File is a file of a job. Another of the same size and beginning is taken for the same.
-type File struct {
-	Path      string `json:"path"`
-	Size      int64  `json:"size"`
-	Beginning string `json:"beginning"` // SHA-256 of the first 64 KB
-}
-
 // counts are the rows of a file.
 type counts struct {
 	Kept   int `json:"kept"`
 	Source int `json:"source"` // those that are left out among them
 }
-
-// beginning is how much of a file is digested.
-const beginning = 64 << 10
 
 // New reads the beginnings of the files at paths, as [dataset.Open] does, for what kinds their columns are, and returns
 // a job whose first question is not answered. It refuses models whose rows have to be in one place.
@@ -224,28 +209,6 @@ func version() string {
 	return "(devel)"
 }
 
-// fileOf describes the file at a path.
-func fileOf(path string) (File, error) {
-	failed := func(err error) (File, error) { return File{}, fmt.Errorf("%s: cannot be read: %w", path, err) }
-	info, err := os.Stat(path) // before it is opened, which waits for a pipe's writer
-	if err != nil {
-		return failed(err)
-	}
-	if !info.Mode().IsRegular() {
-		return File{}, fmt.Errorf("%s: is a pipe, and each round reads anew: give files", path)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return failed(err)
-	}
-	defer file.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, io.LimitReader(file, beginning)); err != nil {
-		return failed(err)
-	}
-	return File{path, info.Size(), hex.EncodeToString(hash.Sum(nil))}, nil
-}
-
 // schema is that of the columns that are read.
 func (j *Job) schema() *credence.Schema {
 	all := j.state.Reading.Schema
@@ -265,17 +228,15 @@ func (j *Job) schema() *credence.Schema {
 	return s
 }
 
-// Files returns the files of the job.
-func (j *Job) Files() []File { return slices.Clone(j.state.Files) }
-
-// Round returns the number of the question that the job asks, from 1, and Left about how many follow.
+// Round returns the number of the question that the job asks, from 1.
 func (j *Job) Round() int { return j.state.Round + 1 }
 
-// Left returns how many rounds follow the one that the job asks.
+// Left returns about how many rounds follow the one that the job asks: of engine svi, which goes on until it has
+// converged, as many as it usually takes, and one at least.
 func (j *Job) Left() (rounds int) {
 	switch {
 	case j.state.Inquiries != nil:
-		return max(1, usualRounds-j.state.Asked)
+		return max(1, j.fit.Rounds()-1-j.state.Asked)
 	case j.state.Frame != nil || j.state.Online:
 		return 0
 	}
@@ -283,15 +244,8 @@ func (j *Job) Left() (rounds int) {
 	if err != nil {
 		return 1
 	}
-	rounds = c.Left() - j.state.Round + 1
-	if !j.fit.Adds() {
-		rounds += usualRounds
-	}
-	return rounds
+	return c.Left() - j.state.Round + j.fit.Rounds()
 }
-
-// usualRounds is about how many rounds of engine svi follow its first.
-const usualRounds = 6
 
 // question is a digest of what the job asks.
 func (j *Job) question() (string, error) {
@@ -371,39 +325,4 @@ func said(maker string, err error) error {
 		return errors.New(text)
 	}
 	return err
-}
-
-// find returns where file k is, and refuses another than the job's.
-func (j *Job) find(k int) (string, error) {
-	want := j.state.Files[k]
-	if j.Folder != "" {
-		want.Path = filepath.Join(j.Folder, filepath.Base(want.Path))
-	}
-	got, err := fileOf(want.Path)
-	switch {
-	case err != nil:
-		return "", err
-	case got.Size != want.Size:
-		return "", fmt.Errorf("%s: has %d bytes, and had %d when the job was made: it has changed; make the job anew", want.Path, got.Size, want.Size)
-	case got.Beginning != want.Beginning:
-		return "", fmt.Errorf("%s: begins otherwise than when the job was made: it has changed, or is another file; make the job anew", want.Path)
-	}
-	return want.Path, nil
-}
-
-// open opens file k, of which columns are those of training where trained says so.
-func (j *Job) open(ctx context.Context, k int, trained *credence.Schema) (*dataset.Table, error) {
-	path, err := j.find(k)
-	if err != nil {
-		return nil, err
-	}
-	r, online := &j.state.Reading, j.state.Online
-	stated := r.Schema
-	if stated.Label || stated.Sparse > 0 { // rows say what features they have
-		stated = nil
-	}
-	return dataset.Open(ctx, []string{path}, dataset.Options{
-		Format: r.Format, Encoding: r.Encoding, Delimiter: r.Delimiter, Decimal: r.Decimal, MissingTokens: r.Missing, MaxLevels: r.MaxLevels, Stated: stated, Schema: trained,
-		KindsKnown: true, Keyed: online, Once: online, Threads: j.Threads, CacheDir: j.Cache.CacheDir, CacheLimit: j.Cache.CacheLimit, MemoryLimit: j.Cache.MemoryLimit,
-	})
 }

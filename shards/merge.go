@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -31,24 +30,6 @@ func (e *LackingError) Error() string {
 		return fmt.Sprintf("no part answers round %d: run the query that credence partial JOB --print prints, and credence partial JOB RESULT.csv on what comes of it, and merge again", e.Round)
 	}
 	return fmt.Sprintf("no part answers round %d for files %s: run credence partial for these, and merge again", e.Round, Ranges(e.Files))
-}
-
-// Ranges writes ascending numbers as [ParseFiles] reads them.
-func Ranges(files []int) string {
-	var items []string
-	for i := 0; i < len(files); {
-		k := i
-		for k+1 < len(files) && files[k+1] == files[k]+1 {
-			k++
-		}
-		item := strconv.Itoa(files[i])
-		if k > i {
-			item += "-" + strconv.Itoa(files[k])
-		}
-		items = append(items, item)
-		i = k + 1
-	}
-	return strings.Join(items, ",")
 }
 
 // Merge takes the answers of all files, in parts in any order. It returns the model, or makes the job ask what comes
@@ -109,7 +90,7 @@ func (g *given) check(j *Job) error {
 		return nil
 	}
 	begin, places, source := j.state.begins(g.File), g.vector("places"), g.vector("source")
-	if len(places) != len(source) || !ascend(places, begin.Kept, g.Counts.Kept) || !ascend(source, begin.Source, g.Counts.Source) {
+	if len(places) != len(source) || len(g.vector("rows")) != len(source)*len(j.state.Frame.Schema().Columns) || !ascend(places, begin.Kept, g.Counts.Kept) || !ascend(source, begin.Source, g.Counts.Source) {
 		return g.damaged(errors.New("the rows that it carries are no rows of the file"))
 	}
 	return nil
@@ -262,20 +243,28 @@ func (j *Job) mergeCounts(answers []given) error {
 
 // mergeSums fits the model.
 func (j *Job) mergeSums(ctx context.Context, answers []given) (*credence.Fitted, error) {
-	rows := &carried{rows: j.state.Frame.Rows}
-	for i := range answers {
-		if a := &answers[i]; len(a.vector("places")) > 0 {
-			if err := rows.add(j.state.Frame, &some{j.state.Frame.Schema(), a.vector("rows")}, ints(a.vector("places")), ints(a.vector("source"))); err != nil {
-				return nil, a.damaged(err)
-			}
-		}
+	vectors := map[string][]float64{}
+	told, err := heard(answers, vectors)
+	if err != nil {
+		return nil, err
+	}
+	rows, outside, err := j.state.begun(told, vectors)
+	if err != nil {
+		return nil, err
 	}
 	p, engine, _, err := j.prepared(rows)
 	if err != nil {
 		return nil, err
 	}
-	var all *exact.Sums
-	var targets *criticism.Targets
+	all, err := j.total(ctx, engine, answers)
+	if err != nil {
+		return nil, err
+	}
+	return p.FitSums(ctx, all, told.Targets, outside)
+}
+
+// total adds up the sums of all answers.
+func (j *Job) total(ctx context.Context, engine *exact.Engine, answers []given) (all *exact.Sums, err error) {
 	for i := range answers {
 		a := &answers[i]
 		var sums *exact.Sums
@@ -294,42 +283,65 @@ func (j *Job) mergeSums(ctx context.Context, answers []given) (*credence.Fitted,
 		if err != nil {
 			return nil, a.damaged(err)
 		}
-		if a.Targets != nil {
-			if targets == nil {
-				targets = new(criticism.Targets)
-			}
-			targets.Merge(a.Targets)
-		}
 	}
-	outside, err := j.outside(answers)
-	if err != nil {
-		return nil, err
-	}
-	return p.FitSums(ctx, all, targets, outside)
+	return all, nil
 }
 
-// outside returns the columns outside the formula, nil where none are looked at.
-func (j *Job) outside(answers []given) (credence.Source, error) {
+// beginnings are what first answers tell beside numbers: how targets look, and columns outside the formula.
+type beginnings struct {
+	Targets *criticism.Targets `json:"targets,omitempty"`
+	Beside  *credence.Schema   `json:"beside,omitempty"`
+}
+
+// heard is what answers tell. To the vectors it adds the rows that are carried, and the columns beside them where all
+// answers have those.
+func heard(answers []given, vectors map[string][]float64) (*beginnings, error) {
+	out, lacking := new(beginnings), false
 	var schemas []*credence.Schema
 	for i := range answers {
-		if a := &answers[i]; a.Beside != nil {
+		a := &answers[i]
+		for _, name := range []string{"places", "source", "rows"} {
+			vectors[name] = append(vectors[name], a.vector(name)...)
+		}
+		if a.Targets != nil {
+			if out.Targets == nil {
+				out.Targets = new(criticism.Targets)
+			}
+			out.Targets.Merge(a.Targets)
+		}
+		if a.Beside != nil {
 			schemas = append(schemas, a.Beside)
 		} else if len(a.vector("places")) > 0 {
-			return nil, nil
+			lacking = true
 		}
 	}
-	if schemas == nil {
-		return nil, nil
+	if lacking || schemas == nil {
+		return out, nil
 	}
-	b := &beside{some: some{schema: unite(schemas)}, rows: j.state.begins(len(answers)).Source}
+	all := some{schema: unite(schemas)}
 	for i := range answers {
 		if a := &answers[i]; a.Beside != nil {
-			if err := b.add(&some{a.Beside, a.vector("beside")}, ints(a.vector("source"))); err != nil {
+			if err := all.add(&some{a.Beside, a.vector("beside")}, len(a.vector("source"))); err != nil {
 				return nil, a.damaged(err)
 			}
 		}
 	}
-	return b, nil
+	out.Beside, vectors["beside"] = all.schema, all.values
+	return out, nil
+}
+
+// begun makes the rows that are carried of what answers told, and the columns beside them, nil where there are none.
+func (s *state) begun(told *beginnings, vectors map[string][]float64) (*carried, credence.Source, error) {
+	rows, source := &carried{rows: s.Frame.Rows}, ints(vectors["source"])
+	if len(source) > 0 {
+		if err := rows.add(s.Frame, &some{s.Frame.Schema(), vectors["rows"]}, ints(vectors["places"]), source); err != nil {
+			return nil, nil, fmt.Errorf("the rows that parts carried are damaged: %w: run credence partial again, or %s", err, jobKind.Anew)
+		}
+	}
+	if told.Beside == nil {
+		return rows, nil, nil
+	}
+	return rows, &beside{some: some{told.Beside, vectors["beside"]}, rows: s.begins(len(s.Counts)).Source, source: source}, nil
 }
 
 // Lock keeps other processes from merging into the job at path until it is unlocked, or the process has ended.

@@ -9,8 +9,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/criticism"
@@ -21,6 +19,7 @@ import (
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/infer/svi"
 	"github.com/credence-ml/credence/internal/checkpoint"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/safetensors"
 )
 
@@ -76,36 +75,6 @@ func ReadPart(path string) (*Part, error) {
 
 // String names the part.
 func (p *Part) String() string { return cmp.Or(p.name, "a part") }
-
-// ParseFiles reads which of n files are meant: "3", "0-7", "2/64" for each 64th from file 2 on, or several with commas
-// between.
-func ParseFiles(text string, n int) (files []int, err error) {
-	refuse := func() ([]int, error) {
-		return nil, &fit.Misuse{Err: fmt.Errorf("%q names no files of a job that has %d, counted from 0: write 3, 0-7, or 2/64 for each 64th from file 2 on", text, n)}
-	}
-	for _, item := range strings.Split(text, ",") {
-		from, to, step := item, item, 1
-		if first, last, found := strings.Cut(item, "-"); found {
-			from, to = first, last
-		}
-		if first, every, found := strings.Cut(item, "/"); found {
-			from, to = first, strconv.Itoa(n-1)
-			if step, err = strconv.Atoi(every); err != nil || step < 1 {
-				return refuse()
-			}
-		}
-		first, err := strconv.Atoi(from)
-		last, err2 := strconv.Atoi(to)
-		if err != nil || err2 != nil || first < 0 || last >= n || first > last && step == 1 || step > 1 && first >= step {
-			return refuse()
-		}
-		for k := first; k <= last; k += step {
-			files = append(files, k)
-		}
-	}
-	slices.Sort(files)
-	return slices.Compact(files), nil
-}
 
 // Partial answers what the job asks for the files of the given numbers, from 0. Nothing else of the job is read, and
 // the answer depends on the file and the job alone.
@@ -344,16 +313,14 @@ func (j *Job) carry(ctx context.Context, a *answer, p *fit.Prepared, bound *fram
 func take(source credence.Source, rows []int) (values []float64, err error) {
 	var chunk credence.Chunk
 	values = []float64{}
-	for at := 0; at < len(rows); {
-		next := at + 1
-		for next < len(rows) && rows[next] == rows[at]+next-at && next-at < credence.BlockRows {
-			next++
-		}
-		if err := source.Read(&chunk, rows[at], next-at); err != nil {
+	neighbours := func(first, other int) bool {
+		return rows[other]-rows[first] == other-first && other-first < credence.BlockRows
+	}
+	for from, to := range order.Runs(len(rows), neighbours) {
+		if err := source.Read(&chunk, rows[from], to-from); err != nil {
 			return nil, err
 		}
-		values = append(values, chunk.Values.Data[:(next-at)*chunk.Values.Cols]...)
-		at = next
+		values = append(values, chunk.Values.Data[:(to-from)*chunk.Values.Cols]...)
 	}
 	return values, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -226,15 +227,26 @@ func TestJobRefuses(t *testing.T) {
 	_, _, err = job.Merge(ctx, must.Value(job.Partial(ctx, 0, 1))(t))
 	refused(t, err, "have 512 rows in all", "join the files")
 	// What the rows decide is refused before any file is summed up.
-	for _, c := range []struct{ formula, family, want string }{
+	many := "u,v,flag\n"
+	for i := range 900 {
+		many += fmt.Sprintf("u%d,v%d,%v\n", i%300, i*7%301, i%2 == 0)
+	}
+	must.Succeed(t, os.WriteFile(filepath.Join(filepath.Dir(paths[0]), "many.csv"), []byte(many), 0o644))
+	for _, c := range []struct{ formula, engine, want string }{
+		{"flag ~ u + v", "svi(covariance=full)", "one category of many levels"},
+		{"flag ~ rbf(a, n=2500, lengthscale=1)", "svi(covariance=full)", "is for up to 2000 weights, and the model has 5001"},
 		{"flag ~ rbf(a, n=1500, lengthscale=1)", "", "take more memory than they do"},
 		{"flag ~ rbf(a, n=20)", "", "have hyper-parameters to learn"},
 		{"y ~ rbf(a)", "", "have hyper-parameters to learn"},
 		{"y ~ rbf(a, lengthscale=2)", "", "state it, as n=400"},
 		{"y ~ hole", "", "missing values in hole"},
 	} {
-		job := must.Value(New(ctx, paths, fit.Options{Formula: c.formula, Family: c.family}, dataset.Options{}))(t)
-		_, _, err := job.Merge(ctx, must.Value(job.Partial(ctx, 0, 1))(t))
+		of := paths
+		if c.formula == "flag ~ u + v" {
+			of = []string{filepath.Join(filepath.Dir(paths[0]), "many.csv")}
+		}
+		job := must.Value(New(ctx, of, fit.Options{Formula: c.formula, Engine: c.engine}, dataset.Options{}))(t)
+		_, _, err := job.Merge(ctx, must.Value(job.Partial(ctx, split(len(of), 1)[0]...))(t))
 		refused(t, err, c.want)
 		if job.Round() != 1 {
 			t.Errorf("%s: the job asks round %d", c.formula, job.Round())

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/problem"
@@ -26,12 +25,6 @@ type inquiry struct {
 	Key      string           `json:"key"` // its place in the fit
 	Guess    bool             `json:"guess,omitempty"`
 	Question problem.Question `json:"question"`
-}
-
-// beginnings are what the first answers tell beside numbers.
-type beginnings struct {
-	Targets *criticism.Targets `json:"targets,omitempty"`
-	Beside  *credence.Schema   `json:"beside,omitempty"` // of columns outside the formula
 }
 
 // askedName is what the names of the vectors of question i begin with.
@@ -131,10 +124,27 @@ func near(a, b []float64) bool {
 // mergeAsked takes the answers of a round, and fits as far as they go.
 func (j *Job) mergeAsked(ctx context.Context, answers []given) (*credence.Fitted, bool, error) {
 	next, vectors := j.state, maps.Clone(j.vectors)
-	_, _, asks, err := j.prepared(&carried{rows: next.Frame.Rows})
+	if next.Told == nil {
+		first, err := heard(answers, vectors)
+		if err != nil {
+			return nil, false, err
+		}
+		next.Told = first
+	}
+	rows, outside, err := next.begun(next.Told, vectors)
 	if err != nil {
 		return nil, false, err
 	}
+	asked := &replay{carried: rows, vectors: vectors}
+	var data credence.Data = asked
+	if len(rows.places) == rows.rows {
+		data = rows
+	}
+	p, _, asks, err := j.prepared(data)
+	if err != nil {
+		return nil, false, err
+	}
+	asked.length = asks.Length
 	maps.DeleteFunc(vectors, func(name string, _ []float64) bool { return strings.HasPrefix(name, "ask.") })
 	for i, q := range j.questions() {
 		var sum []float64
@@ -158,31 +168,6 @@ func (j *Job) mergeAsked(ctx context.Context, answers []given) (*credence.Fitted
 			vectors["guess."+q.Key] = []float64{}
 		}
 	}
-	if next.Told == nil {
-		if err := j.keepTold(&next, vectors, answers); err != nil {
-			return nil, false, err
-		}
-	}
-	fr := next.Frame
-	rows := &carried{rows: fr.Rows}
-	if places := vectors["places"]; len(places) > 0 {
-		if err := rows.add(fr, &some{fr.Schema(), vectors["rows"]}, ints(places), ints(vectors["source"])); err != nil {
-			return nil, false, fmt.Errorf("the job's rows are damaged: %w: %s", err, jobKind.Anew)
-		}
-	}
-	asked := &replay{carried: rows, vectors: vectors, length: asks.Length}
-	var data credence.Data = asked
-	if len(rows.places) == fr.Rows {
-		data = rows
-	}
-	p, _, _, err := j.prepared(data)
-	if err != nil {
-		return nil, false, err
-	}
-	var outside credence.Source
-	if s := next.Told.Beside; s != nil {
-		outside = &beside{some: some{s, vectors["beside"]}, rows: next.begins(len(next.Counts)).Source, source: ints(vectors["source"])}
-	}
 	fitted, err := p.FitSums(ctx, nil, next.Told.Targets, outside)
 	if !errors.Is(err, problem.ErrAsked) {
 		return fitted, false, err
@@ -199,26 +184,4 @@ func (j *Job) mergeAsked(ctx context.Context, answers []given) (*credence.Fitted
 	next.Round, next.Asked = next.Round+1, next.Asked+1
 	j.state, j.vectors = next, vectors
 	return nil, true, nil
-}
-
-// keepTold keeps what the first answers tell: the rows that are carried, how targets look, and columns beside.
-func (j *Job) keepTold(next *state, vectors map[string][]float64, answers []given) error {
-	next.Told = new(beginnings)
-	for i := range answers {
-		a := &answers[i]
-		for _, name := range []string{"places", "source", "rows"} {
-			vectors[name] = append(vectors[name], a.vector(name)...)
-		}
-		if a.Targets != nil {
-			if next.Told.Targets == nil {
-				next.Told.Targets = new(criticism.Targets)
-			}
-			next.Told.Targets.Merge(a.Targets)
-		}
-	}
-	other, err := j.outside(answers)
-	if b, ok := other.(*beside); err == nil && ok {
-		next.Told.Beside, vectors["beside"] = b.schema, b.values
-	}
-	return err
 }

@@ -23,7 +23,7 @@ func writeCounts(t *testing.T, rows ...int) (paths []string) {
 	folder, rng := t.TempDir(), rand.New(rand.NewPCG(31, 5))
 	for k, count := range rows {
 		var text strings.Builder
-		text.WriteString("a,b,g,n,time,exact,class,count,size,heavy,grade,hits,place\n")
+		text.WriteString("a,b,g,n,time,exact,class,count,size,heavy,grade,hits,place,sure\n")
 		for range count {
 			a, b, g := 10+3*rng.NormFloat64(), rng.NormFloat64(), rng.IntN(6-min(k, 1))
 			n, time, exact := 1+rng.IntN(4), .5+rng.Float64(), .5+rng.Float64()
@@ -52,8 +52,8 @@ func writeCounts(t *testing.T, rows ...int) (paths []string) {
 				}
 			}
 			heavy := f + rng.NormFloat64()/math.Sqrt(shape*exact)
-			fmt.Fprintf(&text, "%.6g,%.6g,l%d,%d,%.4f,%.4f,%d,%d,%.6g,%.6g,%d,%d,p%d\n", a, b, g, n, time, exact, class,
-				poisson(time*shape*math.Exp(f)), shape*math.Exp(f), heavy, grade, hits, rng.IntN(300+k))
+			fmt.Fprintf(&text, "%.6g,%.6g,l%d,%d,%.4f,%.4f,%d,%d,%.6g,%.6g,%d,%d,p%d,%v\n", a, b, g, n, time, exact, class,
+				poisson(time*shape*math.Exp(f)), shape*math.Exp(f), heavy, grade, hits, rng.IntN(300+k), class == 1)
 		}
 		paths = append(paths, filepath.Join(folder, fmt.Sprintf("f%02d.csv", k)))
 		must.Succeed(t, os.WriteFile(paths[k], []byte(text.String()), 0o644))
@@ -100,28 +100,29 @@ func farthest(a, b *credence.Fitted) (most float64) {
 // TestRounds: svi by rounds is svi on one machine, in means, deviations, hyper-parameters, warnings and remarks, and
 // its bytes do not depend on the parts.
 func TestRounds(t *testing.T) {
-	paths := writeCounts(t, 9000, 700, 0, 6000, 4000)
+	paths := writeCounts(t, 6000, 700, 0, 5000, 2500, 2500, 2000, 1000)
 	const full, mode = "svi(covariance=full)", "svi(covariance=full, hyper=mode)"
 	for _, c := range []struct {
 		name    string
 		options fit.Options
 		long    bool
+		rounds  int // 0 for as many as were told, but for three
 	}{
-		{"auto", fit.Options{Formula: "count ~ a + b + g + offset(log(time))", Family: "poisson"}, false},
-		{"weights", fit.Options{Formula: "class ~ a*b + g + weight(n)", Family: "bernoulli", Engine: full}, false},
-		{"studentt by mode", fit.Options{Formula: "heavy ~ a + b + g + precision(exact)", Family: "studentt", Engine: mode}, false},
-		{"ordinal by mode", fit.Options{Formula: "grade ~ a + b + g", Family: "ordinal", Engine: mode}, false},
-		{"gaussian", fit.Options{Formula: "heavy ~ a + b + g", Family: "gaussian", Engine: full}, false},
-		{"levels", fit.Options{Formula: "count ~ a + b + place", Family: "poisson", Engine: mode}, true},
-		{"poisson by mode", fit.Options{Formula: "count ~ a + b + g", Family: "poisson", Engine: mode}, true},
-		{"maximum likelihood", fit.Options{Formula: "count ~ a + b + g", Family: "poisson", Engine: "svi(covariance=full, hyper=ml)"}, true},
-		{"bernoulli", fit.Options{Formula: "class ~ a + b + g", Family: "bernoulli", Engine: full}, true},
-		{"trials", fit.Options{Formula: "hits ~ a + b + g", Family: "binomial(trials=n)", Engine: full}, true},
-		{"negbinomial", fit.Options{Formula: "count ~ a + b + g + offset(log(time))", Family: "negbinomial", Engine: full}, true},
-		{"studentt", fit.Options{Formula: "heavy ~ a + b + g + precision(exact)", Family: "studentt", Engine: full}, true},
-		{"gamma", fit.Options{Formula: "size ~ a + b + g", Family: "gamma", Engine: full}, true},
-		{"ordinal", fit.Options{Formula: "grade ~ a + b + g", Family: "ordinal", Engine: full}, true},
-		{"ard", fit.Options{Formula: "count ~ a + b + g", Family: "poisson", Engine: full, Prior: "normal(ard=true)"}, true},
+		{"auto", fit.Options{Formula: "count ~ a + b + g + offset(log(time))", Family: "poisson"}, false, 7},
+		{"weights", fit.Options{Formula: "class ~ a*b + g + weight(n)", Family: "bernoulli", Engine: full}, false, 8},
+		{"studentt by mode", fit.Options{Formula: "heavy ~ a + b + g + precision(exact)", Family: "studentt", Engine: mode}, false, 7},
+		{"ordinal by mode", fit.Options{Formula: "grade ~ a + b + g", Family: "ordinal", Engine: mode}, false, 8},
+		{"gaussian", fit.Options{Formula: "heavy ~ a + b + g", Family: "gaussian", Engine: full}, false, 3},
+		{"levels", fit.Options{Formula: "count ~ a + b + place", Family: "poisson", Engine: mode}, true, 0},
+		{"poisson by mode", fit.Options{Formula: "count ~ a + b + g", Family: "poisson", Engine: mode}, true, 0},
+		{"maximum likelihood", fit.Options{Formula: "count ~ a + b + g", Family: "poisson", Engine: "svi(covariance=full, hyper=ml)"}, true, 0},
+		{"bernoulli", fit.Options{Formula: "class ~ a + b + g", Family: "bernoulli", Engine: full}, true, 0},
+		{"trials", fit.Options{Formula: "hits ~ a + b + g", Family: "binomial(trials=n)", Engine: full}, true, 0},
+		{"negbinomial", fit.Options{Formula: "count ~ a + b + g + offset(log(time))", Family: "negbinomial", Engine: full}, true, 0},
+		{"studentt", fit.Options{Formula: "heavy ~ a + b + g + precision(exact)", Family: "studentt", Engine: full}, true, 0},
+		{"gamma", fit.Options{Formula: "size ~ a + b + g", Family: "gamma", Engine: full}, true, 0},
+		{"ordinal", fit.Options{Formula: "grade ~ a + b + g", Family: "ordinal", Engine: full}, true, 0},
+		{"ard", fit.Options{Formula: "count ~ a + b + g", Family: "poisson", Engine: full, Prior: "normal(ard=true)"}, true, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.long {
@@ -131,12 +132,17 @@ func TestRounds(t *testing.T) {
 			}
 			want := whole(t, paths, c.options)
 			var first []byte
-			for i, groups := range []int{len(paths), 1} {
+			for i, groups := range []int{len(paths), 4, 1} {
 				if i > 0 && !c.long && c.name != "auto" {
 					break
 				}
 				job := must.Value(New(ctx, paths, c.options, dataset.Options{}))(t)
+				guess := 1 + job.Left()
 				got, count := rounds(t, job, split(len(paths), groups), uint64(i))
+				far := c.name == "ordinal" // is the mode
+				if count < guess-3 || count > guess+3 && !far || c.rounds > 0 && count != c.rounds {
+					t.Errorf("%d rounds, of which about %d were told, and %d wanted", count, guess, c.rounds)
+				}
 				if gap := farthest(want, got); !(gap < 1e-8) {
 					t.Errorf("%d parts: means and deviations differ by %.2g", groups, gap)
 				} else if i == 0 {
@@ -147,13 +153,18 @@ func TestRounds(t *testing.T) {
 						t.Errorf("%s is %v, want %v", g.Name, g.Value, v.Value)
 					}
 				}
+				for _, told := range [][2]*float64{{want.Report.ELBO, got.Report.ELBO}, {want.Report.EvidenceGap, got.Report.EvidenceGap}} {
+					if (told[0] == nil) != (told[1] == nil) || told[0] != nil && !(math.Abs(*told[0]-*told[1]) <= 1e-6*(1+math.Abs(*told[0]))) {
+						t.Errorf("the report is %+v, want %+v", got.Report, want.Report)
+					}
+				}
 				if a, b := fmt.Sprint(want.Report.Warnings, want.Report.Remarks), fmt.Sprint(got.Report.Warnings, got.Report.Remarks); a != b {
 					t.Errorf("the report says %s, want %s", b, a)
 				}
 				if bytes := saved(t, got); first == nil {
 					first = bytes
 				} else if string(bytes) != string(first) {
-					t.Errorf("%d parts give other bytes than 1", groups)
+					t.Errorf("%d parts on %d threads give other bytes than %d on one", groups, 1+i, len(paths))
 				}
 			}
 		})
@@ -189,6 +200,21 @@ func TestRoundsWithoutRows(t *testing.T) {
 		must.Succeed(t, job.KeepRows())
 		_, _, err := job.Merge(ctx, part(t, job, "p", 0, 1, 2, 3))
 		refused(t, err, "leave --no-rows out")
+	}
+}
+
+// TestSeparatedInRounds: classes that a plane separates in all files are told as one machine tells them, and those that
+// are separated in each file alone are not.
+func TestSeparatedInRounds(t *testing.T) {
+	paths := writeCounts(t, 400, 300, 200)
+	for _, formula := range []string{"sure ~ class + b", "class ~ a + b + g"} {
+		options := fit.Options{Formula: formula, Engine: "svi(covariance=full, hyper=mode)"}
+		want := whole(t, paths, options)
+		got, _ := rounds(t, must.Value(New(ctx, paths, options, dataset.Options{}))(t), split(len(paths), 2), 1)
+		separated := strings.Contains(fmt.Sprint(want.Report.Warnings), "separable")
+		if a, b := fmt.Sprint(want.Report.Warnings), fmt.Sprint(got.Report.Warnings); a != b || separated != (formula[0] == 's') {
+			t.Errorf("%s: the warnings are %s, want %s", formula, b, a)
+		}
 	}
 }
 

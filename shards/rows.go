@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -56,12 +57,11 @@ func (c *carried) add(fr *frame.Frame, from *some, places, source []int) error {
 	if bound.Rows() != len(places) || len(source) != len(places) {
 		return fmt.Errorf("%d rows were carried for %d places", bound.Rows(), len(places))
 	}
-	var batch credence.Batch
-	for first, count := range credence.Blocks(bound.Rows()) {
-		if err := bound.Read(&batch, first, count); err != nil {
+	for batch, err := range credence.Batches(context.Background(), bound) {
+		if err != nil {
 			return err
 		}
-		c.All.Append(&batch, 0, count)
+		c.All.Append(batch, 0, batch.Rows())
 	}
 	c.places, c.source = append(c.places, places...), append(c.source, source...)
 	return nil
@@ -119,25 +119,25 @@ func (b *beside) Read(dst *credence.Chunk, first, count int) error {
 	return nil
 }
 
-// add adds rows with levels of their own, whose codes become those of all.
-func (b *beside) add(from *some, source []int) error {
-	if len(from.schema.Columns) != len(b.schema.Columns) || from.Rows() != len(source) {
+// add adds so many rows with levels of their own, whose codes become those of all.
+func (s *some) add(from *some, rows int) error {
+	if len(from.schema.Columns) != len(s.schema.Columns) || from.Rows() != rows {
 		return fmt.Errorf("the columns outside the formula are others in another part")
 	}
-	width := len(b.schema.Columns)
-	for j := range b.schema.Columns {
+	width, values := len(s.schema.Columns), slices.Clone(from.values)
+	for j := range s.schema.Columns {
 		levels := map[string]float64{}
-		for k, level := range b.schema.Columns[j].Levels {
+		for k, level := range s.schema.Columns[j].Levels {
 			levels[level] = float64(k)
 		}
 		own := from.schema.Columns[j].Levels
-		for i := j; i < len(from.values) && own != nil; i += width {
-			if code := from.values[i]; code >= 0 && int(code) < len(own) {
-				from.values[i] = levels[own[int(code)]]
+		for i := j; i < len(values) && own != nil; i += width {
+			if code := values[i]; code >= 0 && int(code) < len(own) {
+				values[i] = levels[own[int(code)]]
 			}
 		}
 	}
-	b.values, b.source = append(b.values, from.values...), append(b.source, source...)
+	s.values = append(s.values, values...)
 	return nil
 }
 

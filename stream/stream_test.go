@@ -90,7 +90,7 @@ func TestCheckpointThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.Learner.Every, run.Learner.OnProgress = 2000, func(learn.Progress) { os.Rename(folder, folder+" away") }
+	run.Learner.Every, run.Learner.OnProgress = 1, func(learn.Progress) { os.Rename(folder, folder+" away") }
 	if run, err = learnedBy(t.Context(), run, text); run == nil || err == nil || !strings.Contains(err.Error(), stream.Checkpoint(o.Model)) {
 		t.Fatalf("%v", err)
 	}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"database/sql"
 	"math"
 	"strings"
 	"testing"
@@ -108,12 +109,13 @@ func TestBindingRefusals(t *testing.T) {
 	}
 }
 
-// A text is a level whatever the kind of its cell, a number in its shortest form.
+// A text is a level whatever the kind of its cell, a number in its shortest form and an integer with all its digits,
+// beyond 2⁵³ too: identifiers that are near each other stay apart, and are those of a file.
 func TestTextColumns(t *testing.T) {
 	binding := must.Value(Bind[map[string]any](Layout{Columns: []Column{{Name: "id", Text: true}}}))(t)
 	var rows Rows
 	binding.Reset(&rows)
-	for _, v := range []any{94110, 0.25, 1e21, true, " t ", "NA", int8(-3), math.Inf(1)} {
+	for _, v := range []any{94110, 0.25, 1e21, true, " t ", "NA", int8(-3), math.Inf(1), 1234567, int64(-9007199254740993), uint64(1<<64 - 1), sql.NullInt64{Int64: 9007199254740993, Valid: true}} {
 		must.Succeed(t, binding.Append(&rows, map[string]any{"id": v}))
 	}
 	var texts []string
@@ -124,7 +126,7 @@ func TestTextColumns(t *testing.T) {
 		}
 		texts = append(texts, string(rows.Levels[0].List[int(v)].Text))
 	}
-	if got := strings.Join(texts, " "); got != "94110 0.25 1e+21 true t (missing) -3 +Inf" {
+	if got := strings.Join(texts, " "); got != "94110 0.25 1e+21 true t (missing) -3 +Inf 1234567 -9007199254740993 18446744073709551615 9007199254740993" {
 		t.Errorf("levels are %s", got)
 	}
 }

@@ -17,7 +17,10 @@ import (
 // and the number of rows, which is the product of the column of ones with itself.
 type Products struct {
 	Names []string  // of d columns, inputs and target; one of them is [Ones]
-	Gram  []float64 // d×d, row-major: Σ over rows of the product of two columns
+	Gram  []float64 // d×d, row-major: Σ over rows of the product of two columns, each less its centre
+	// Centre is what was taken off each column, so that a large mean costs no digits: 0 off [Ones]. nil means 0.
+	Centre []float64
+	Target string // the name of the target, where it is known
 }
 
 // Ones is the name of the column of ones.
@@ -82,7 +85,13 @@ func (p *Products) check() error {
 	if d*d != len(p.Gram) {
 		return fmt.Errorf("there are %d products of %d columns: there must be %d", len(p.Gram), d, d*d)
 	}
+	if p.Centre != nil && len(p.Centre) != d {
+		return fmt.Errorf("there are %d centres of %d columns: there must be one for each, or none", len(p.Centre), d)
+	}
 	for j, name := range p.Names {
+		if c := p.centre(j); name == Ones && c != 0 || c-c != 0 {
+			return fmt.Errorf("the centre of %q is %v: it must be finite, and 0 for %s", name, c, Ones)
+		}
 		if slices.Index(p.Names, name) < j {
 			return fmt.Errorf("two columns are called %q", name)
 		}
@@ -102,6 +111,14 @@ func (p *Products) check() error {
 	return nil
 }
 
+// centre is what was taken off column j.
+func (p *Products) centre(j int) float64 {
+	if p.Centre == nil {
+		return 0
+	}
+	return p.Centre[j]
+}
+
 func (p *Products) ones() int { return slices.Index(p.Names, Ones) }
 
 // Rows returns the number of rows.
@@ -112,13 +129,16 @@ func AddProducts(parts ...*Products) (*Products, error) {
 	if len(parts) == 0 {
 		return nil, fmt.Errorf("table: there are no products to add up")
 	}
-	out := &Products{Names: parts[0].Names, Gram: make([]float64, len(parts[0].Gram))}
+	out := &Products{Names: parts[0].Names, Centre: parts[0].Centre, Target: parts[0].Target, Gram: make([]float64, len(parts[0].Gram))}
 	places := make([][]int, len(parts)) // of out's columns
 	for k, p := range parts {
-		for _, name := range out.Names {
+		for j, name := range out.Names {
 			at := slices.Index(p.Names, name)
 			if at < 0 || len(p.Names) != len(out.Names) {
 				return nil, fmt.Errorf("table: products of the columns %q and of %q cannot be added: all tables need the same", parts[0].Names, p.Names)
+			}
+			if p.centre(at) != out.centre(j) {
+				return nil, fmt.Errorf("table: products of %q about %v and about %v cannot be added: all tables need the same centre", name, out.centre(j), p.centre(at))
 			}
 			places[k] = append(places[k], at)
 		}
@@ -204,7 +224,7 @@ func (p *Products) Source() (source credence.Source, weight string, err error) {
 				column[i] += before / size * factor[i-1][a]
 				tail -= weights[i] / size * factor[i-1][a]
 			}
-			column[i] = mean[a] + sd[a]*column[i]
+			column[i] = p.centre(places[a]) + (mean[a] + sd[a]*column[i])
 		}
 		columns[a] = column
 	}

@@ -196,4 +196,18 @@ func TestAddProducts(t *testing.T) {
 	if _, err := table.AddProducts(parts[0], &table.Products{Names: []string{table.Ones}, Gram: []float64{3}}); err == nil {
 		t.Error("products of other columns were added")
 	}
+	about := func(centre ...float64) *table.Products {
+		return &table.Products{Names: []string{table.Ones, "x"}, Gram: []float64{4, 0, 0, 6}, Centre: centre}
+	}
+	if sum, err := table.AddProducts(about(0, 9), about(0, 9)); err != nil || sum.Rows() != 8 || sum.Centre[1] != 9 {
+		t.Errorf("products about 9 add up to %+v, %v", sum, err)
+	}
+	if _, err := table.AddProducts(about(0, 9), about()); err == nil || !strings.Contains(err.Error(), `"x" about 9 and about 0`) {
+		t.Errorf("products about 9 and 0 were added: %v", err)
+	}
+	for _, centre := range [][]float64{{0}, {1, 0}, {0, math.NaN()}} {
+		if _, _, err := about(centre...).Source(); err == nil || !strings.Contains(err.Error(), "centre") {
+			t.Errorf("centres %v: %v", centre, err)
+		}
+	}
 }

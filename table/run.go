@@ -101,17 +101,13 @@ func (r *Run) Unseen(from int, visit func(row int, column string, text []byte)) 
 	for i := from; i < r.rows.Count; i++ {
 		for _, c := range r.categories {
 			if code := r.rows.Row(i)[c.column]; code == code {
-				if text := r.rows.TextOf(c.column, code); !c.knows(text) {
+				text := r.rows.TextOf(c.column, code)
+				if _, known := c.codes[string(text)]; !known {
 					visit(i, r.schema.Columns[c.column].Name, text)
 				}
 			}
 		}
 	}
-}
-
-func (c *translated) knows(text []byte) bool {
-	_, known := c.codes[string(text)]
-	return known
 }
 
 // Outside returns how many entries of the rows last read are of columns that the schema does not have.

@@ -12,6 +12,9 @@ type value struct {
 	form   form
 	number float64 // of a number, and 0 or 1 of a boolean
 	text   string
+	// whole says that the number was stated as an integer, of which bits are those of 64: number may be near it.
+	whole bool
+	bits  uint64
 }
 
 // form is what a value is.
@@ -30,6 +33,10 @@ func numberOf(v float64) value {
 		return value{}
 	}
 	return value{form: number, number: v}
+}
+
+func integerOf(v int64) value {
+	return value{form: number, number: float64(v), whole: true, bits: uint64(v)}
 }
 
 func booleanOf(v bool) value {
@@ -52,7 +59,7 @@ func valueOf(v any) value {
 	case bool:
 		return booleanOf(v)
 	case int:
-		return numberOf(float64(v))
+		return integerOf(int64(v))
 	}
 	return valueIn(reflect.ValueOf(v))
 }
@@ -63,9 +70,9 @@ func valueIn(v reflect.Value) value {
 	case reflect.Float64, reflect.Float32:
 		return numberOf(v.Float())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return numberOf(float64(v.Int()))
+		return integerOf(v.Int())
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return numberOf(float64(v.Uint()))
+		return value{form: number, number: float64(v.Uint()), whole: true, bits: v.Uint()}
 	case reflect.Bool:
 		return booleanOf(v.Bool())
 	case reflect.String:
@@ -112,9 +119,15 @@ func isNull(t reflect.Type) bool {
 		t.Field(1).Name == "Valid" && t.Field(1).Type.Kind() == reflect.Bool
 }
 
-// appendText appends the text of a value as a category has it: a number as strconv's 'g' at the
-// least precision that gives the number back.
+// appendText appends the text of a value as a category has it: an integer with all its digits, as files have it, and
+// another number as strconv's 'g' at the least precision that gives the number back.
 func (v value) appendText(dst []byte) []byte {
+	switch {
+	case v.whole && v.number < 0:
+		return strconv.AppendInt(dst, int64(v.bits), 10)
+	case v.whole:
+		return strconv.AppendUint(dst, v.bits, 10)
+	}
 	switch v.form {
 	case number:
 		return strconv.AppendFloat(dst, v.number, 'g', -1, 64)

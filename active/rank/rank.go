@@ -137,18 +137,11 @@ func File(ctx context.Context, file *apply.File, scorer *active.Scorer, how Opti
 // Write writes rows that [File] lists under these options to w as CSV: the columns to keep in front, and under an audit
 // a column that is 1 in rows taken by chance.
 func Write(w io.Writer, rows []Row, how Options) error {
-	var columns []output.Column
-	for _, name := range how.Keep {
-		columns = append(columns, output.Column{Name: name, Text: true})
-	}
 	names := []string{"row", "score", "mean", "probability", "audit"}
 	if how.Audit == 0 {
 		names = names[:4]
 	}
-	for _, name := range names {
-		columns = append(columns, output.Column{Name: name})
-	}
-	out, err := output.New(w, "", columns)
+	out, err := output.New(w, "", append(output.Texts(how.Keep...), output.Numbers(names...)...))
 	if err != nil {
 		return err
 	}

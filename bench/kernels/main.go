@@ -5,7 +5,8 @@
 //
 // All contenders take turns, for several rounds; a short run is repeated and the last one counts,
 // so that caches and threads are where it left them. Time is elapsed time, the median of the rounds,
-// and needs the machine free; the gain is that of the same contender's first number of workers over it.
+// and needs the machine free; the gain is that of the same contender's first number of workers over it. With -cpu it is
+// processor time, the least of the rounds, of one worker: what else the machine does only adds to it.
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -104,7 +106,11 @@ func main() {
 	rows := flag.Int("rows", 100_000, "rows of the tall matrices")
 	slow := flag.Bool("go", false, "also measure the plain Go kernels")
 	workers := flag.String("threads", "1,2", "numbers of workers")
+	flag.BoolVar(&processor, "cpu", false, "measure processor time of one worker, the least of the rounds")
 	flag.Parse()
+	if processor {
+		*workers = "1"
+	}
 	var contenders []contender
 	for isa := kernel.Detected(); isa >= kernel.PureGo; isa-- {
 		for _, s := range strings.Split(*workers, ",") {
@@ -159,6 +165,9 @@ func (t *trial) measure(w *tabwriter.Writer, contenders []contender, rounds int)
 		}
 		slices.Sort(wall[i])
 		elapsed := wall[i][len(wall[i])/2].Seconds()
+		if processor {
+			elapsed = wall[i][0].Seconds()
+		}
 		if i == 0 || c.name() != contenders[i-1].name() {
 			first = elapsed
 		}
@@ -168,15 +177,38 @@ func (t *trial) measure(w *tabwriter.Writer, contenders []contender, rounds int)
 
 // once repeats a short run and returns the time of the last.
 func (t *trial) once(c contender) (elapsed time.Duration, ok bool) {
-	for since := time.Duration(0); since < warm; since += elapsed {
+	since, runs := time.Duration(0), 0
+	for ; since < warm; since += elapsed {
+		runs++
 		if t.prepare != nil {
 			t.prepare()
 		}
-		begin := time.Now()
+		begin := now()
 		if !t.run(c.implementation) {
 			return 0, false
 		}
-		elapsed = time.Since(begin)
+		elapsed = now() - begin
+	}
+	if processor { // whose clock tells microseconds
+		elapsed = since / time.Duration(runs)
 	}
 	return elapsed, true
+}
+
+// processor says that time is that of the processors.
+var processor bool
+
+// start is when the program began.
+var start = time.Now()
+
+// now is the time since then, or the processor time of the process.
+func now() time.Duration {
+	if !processor {
+		return time.Since(start)
+	}
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		panic(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

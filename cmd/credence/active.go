@@ -167,11 +167,7 @@ func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlag
 		return nil, err
 	}
 	defer table.Close()
-	var columns []string
-	for _, c := range table.Schema().Columns {
-		columns = append(columns, c.Name)
-	}
-	source, err := table.Load(ctx, columns)
+	source, err := table.Load(ctx, table.Schema().Names())
 	if err != nil {
 		return nil, err
 	}

@@ -31,11 +31,7 @@ func (p *program) describeColumns(table *dataset.Table, schema *credence.Schema,
 	if schema.Sparse > 0 {
 		p.say("        %d sparse columns, %s to %s", schema.Sparse, schema.SparseName(0), schema.SparseName(schema.Sparse-1))
 	}
-	var names []string
-	for _, c := range schema.Columns {
-		names = append(names, c.Name)
-	}
-	p.noteColumns(table, names, parts)
+	p.noteColumns(table, schema.Names(), parts)
 }
 
 // withNotation is a column of numbers with how they are written.

@@ -96,19 +96,25 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	if err != nil {
 		return stopped(err)
 	}
-	result := score.Summarise(fitted)
-	result.Seconds = time.Since(start).Seconds()
-	if flags.output != "" {
-		if err := modelfile.Save(flags.output, fitted); err != nil {
-			return err
-		}
-		result.Model = flags.output
+	result, err := saved(fitted, flags.output, start)
+	if err != nil {
+		return err
 	}
 	if p.json {
 		return p.emit(result)
 	}
 	p.printFit(&result)
 	return nil
+}
+
+// saved saves a model, unless it has no path, and sums up its fit, which began at start.
+func saved(fitted *credence.Fitted, path string, start time.Time) (score.Summary, error) {
+	result := score.Summarise(fitted)
+	result.Seconds, result.Model = time.Since(start).Seconds(), path
+	if path == "" {
+		return result, nil
+	}
+	return result, modelfile.Save(path, fitted)
 }
 
 // openColumns opens the data and reads the columns that a job takes. The table is the caller's to close.

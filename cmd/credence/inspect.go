@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -118,10 +119,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	}
 	p.out = until{ctx, p.out}
 	fitted, err := modelfile.Load(path)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	told, _ := score.Intervals(&fitted.Report)
@@ -186,7 +184,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	} else {
 		p.printTerms(terms, all, told, weightText(fitted), &flags.TermOptions)
 	}
-	p.printSmooths(smooths, flags.Exp)
+	p.printSmooths(smooths, flags.Exp, path)
 	if told {
 		blocks := score.Blocks(fitted)
 		p.printGroups(fitted, groups, blocks, flags.Interval)
@@ -274,7 +272,7 @@ func (p *program) printTerms(terms []score.Term, all int, intervals bool, meanin
 }
 
 // printSmooths writes a line for each smooth term: where it adds least and most to f.
-func (p *program) printSmooths(smooths []score.Smooth, exp bool) {
+func (p *program) printSmooths(smooths []score.Smooth, exp bool, path string) {
 	if len(smooths) == 0 {
 		return
 	}
@@ -282,7 +280,7 @@ func (p *program) printSmooths(smooths []score.Smooth, exp bool) {
 	if exp {
 		what = "what smooth terms multiply exp(f) by, against where all their columns are at their training means"
 	}
-	p.say("\n%s (their weights: --json, or -o FILE)", what)
+	p.say("\n%s (the whole curve: credence plot %s --kind predictions -o FILE.svg; the weights: --json, or -o FILE)", what, path)
 	at := func(e *score.Effect) string {
 		if exp {
 			return fmt.Sprintf("%s at %s", toSpread(math.Exp(e.Mean), math.Exp(e.Mean)*e.SD), significant(e.At))

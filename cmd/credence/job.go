@@ -14,8 +14,7 @@ import (
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
-	"github.com/credence-ml/credence/modelfile"
-	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/shards"
 	"github.com/credence-ml/credence/stream"
 )
@@ -136,11 +135,7 @@ func needed(output string, inputs []string) error {
 
 // tellJob says what a job asks.
 func (p *program) tellJob(job *shards.Job, path string) error {
-	all := make([]int, len(job.Files()))
-	for k := range all {
-		all[k] = k
-	}
-	a := asked{path, job.Round(), job.Left(), shards.Ranges(all)}
+	a := asked{path, job.Round(), job.Left(), shards.Ranges(order.Places(len(job.Files())))}
 	if p.json {
 		return p.emit(a)
 	}
@@ -287,6 +282,27 @@ It alone writes the job, as a whole: after an error or a kill the job is as befo
 	return cmd
 }
 
+// readJob reads a job and its parts, as far as these are there.
+func (p *program) readJob(path string, names []string) (*shards.Job, []*shards.Part, error) {
+	job, err := shards.Read(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	job.Threads = p.threads
+	var parts []*shards.Part
+	for _, name := range names {
+		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) { // a pattern that matches nothing yet
+			continue
+		}
+		part, err := shards.ReadPart(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts = append(parts, part)
+	}
+	return job, parts, nil
+}
+
 func (p *program) merge(ctx context.Context, path string, names []string, output string) error {
 	start := time.Now()
 	if err := needed(output, append([]string{path}, names...)); err != nil {
@@ -300,21 +316,9 @@ func (p *program) merge(ctx context.Context, path string, names []string, output
 		return err
 	}
 	defer unlock()
-	job, err := shards.Read(path)
+	job, parts, err := p.readJob(path, names)
 	if err != nil {
 		return err
-	}
-	job.Threads = p.threads
-	var parts []*shards.Part
-	for _, name := range names {
-		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) { // a pattern that matches nothing yet
-			continue
-		}
-		part, err := shards.ReadPart(name)
-		if err != nil {
-			return err
-		}
-		parts = append(parts, part)
 	}
 	fitted, more, err := job.Merge(ctx, parts...)
 	if twice := job.Twice(); len(twice) > 0 {
@@ -340,16 +344,13 @@ func (p *program) merge(ctx context.Context, path string, names []string, output
 		}
 		return again{}
 	}
-	if err := modelfile.Save(output, fitted); err != nil {
+	result, err := saved(fitted, output, start)
+	if err == nil && job.Online() {
+		err = job.Checkpoint(stream.Checkpoint(output))
+	}
+	if err != nil {
 		return err
 	}
-	if job.Online() {
-		if err := job.Checkpoint(stream.Checkpoint(output)); err != nil {
-			return err
-		}
-	}
-	result := score.Summarise(fitted)
-	result.Seconds, result.Model = time.Since(start).Seconds(), output
 	if p.json {
 		return p.emit(result)
 	}

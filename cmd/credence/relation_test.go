@@ -67,6 +67,12 @@ func (c *commandLine) run() error {
 			return err
 		}
 		return c.predict(model)
+	case "select of sums": // by the part that the model was merged from
+		if err := c.merged(model); err != nil {
+			return err
+		}
+		clear(c.answer)
+		return c.tell("", source{}, append([]string{"select", filepath.Join(c.folder, "job"), filepath.Join(c.folder, "part"), "--products", "--engine", "ep(tolerance=1e-9)"}, c.running()...))
 	case "look":
 		return c.tell("", c.data(rowsName, j.Rows), append([]string{"look", "DATA"}, c.running()...))
 	case "active simulate":
@@ -628,6 +634,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "merge", Job: job("merge", "y", "gaussian", "normal", exact)},
 		{Name: "merge, in rounds", Job: job("merge", "count", "poisson", "normal", "svi(covariance=full, diagnostics=0)", "--no-rows")},
 		{Name: "merge, online", Job: job("merge", "b", "", "", "", "--online")},
+		{Name: "select of sums", Job: job("select of sums", "y", "gaussian", "normal", exact)},
 		{Name: "compare", Job: job("compare", "y", "gaussian", "normal", exact)},
 		{Name: "compare by refits", Job: job("compare", "y", "gaussian", "normal", exact, "--cv", "3", "--group", "city")},
 		{Name: "stream", Job: job("stream", "b", "", "", "", "--report", "50")},
@@ -678,7 +685,7 @@ func commandSubjects() []relation.Subject {
 			j.Options.Formula = "y ~ x + z + (1 | city)"
 		case "select":
 			j.Options.Formula += " + u"
-		case "merge", "merge, in rounds":
+		case "merge", "merge, in rounds", "select of sums":
 			s.Not = []string{"rows of a pipe"} // which lies nowhere else
 		case "merge, online":
 			s.Not = allBut("threads", "rows of a csv", "rows of a tsv", "rows of a parquet", "names")

@@ -30,31 +30,24 @@ func (p *program) printFit(r *score.Summary) {
 		if r.Draws > 1 {
 			p.say("        predictions average over %d draws of the random features; what follows is of the best", r.Draws)
 		}
-		if r.Evidence != nil {
-			line := fmt.Sprintf("        log evidence %.4f", *r.Evidence)
-			if r.EvidencePenalised != nil && *r.EvidencePenalised != *r.Evidence {
-				line += fmt.Sprintf(" (with the priors of hyper-parameters %.4f)", *r.EvidencePenalised)
-			}
-			p.say("%s%s", line, beside(r.EvidenceMode))
-		} else if r.EvidenceMode != nil {
-			p.say("        log evidence %.4f, at the mode of the hyper-parameters", *r.EvidenceMode)
+		penalised, spread := "", ""
+		if r.EvidencePenalised != nil && r.Evidence != nil && *r.EvidencePenalised != *r.Evidence {
+			penalised = fmt.Sprintf(" (with the priors of hyper-parameters %.4f)", *r.EvidencePenalised)
 		}
+		if r.ELBOStandardError != nil {
+			spread = fmt.Sprintf(" ± %.2g", *r.ELBOStandardError)
+		}
+		if r.EvidenceStandardError != nil {
+			penalised += fmt.Sprintf(" ± %.2g", *r.EvidenceStandardError)
+		}
+		p.printEvidence("log evidence", r.Evidence, r.EvidenceMode, penalised)
 		if r.EvidenceEstimate != nil {
 			p.say("        log evidence about %.4f (an estimate)", *r.EvidenceEstimate)
 		}
-		if r.EvidenceBound != nil {
-			p.say("        log evidence at least %.4f%s", *r.EvidenceBound, beside(r.EvidenceBoundMode))
-		} else if r.EvidenceBoundMode != nil {
-			p.say("        log evidence at least %.4f, at the mode of the hyper-parameters", *r.EvidenceBoundMode)
-		}
-		if r.ELBO != nil {
-			line := fmt.Sprintf("        evidence lower bound %.4f", *r.ELBO)
-			if r.ELBOStandardError != nil {
-				line += fmt.Sprintf(" ± %.2g", *r.ELBOStandardError)
-			}
-			p.say("%s%s", line, beside(r.ELBOMode))
-		} else if r.ELBOMode != nil {
-			p.say("        evidence lower bound %.4f, at the mode of the hyper-parameters", *r.ELBOMode)
+		p.printEvidence("log evidence at least", r.EvidenceBound, r.EvidenceBoundMode, "")
+		p.printEvidence("evidence lower bound", r.ELBO, r.ELBOMode, spread)
+		if r.EvidenceCorrection != nil {
+			p.say("        and %.4f more by quadrature in each group", *r.EvidenceCorrection)
 		}
 		p.printAgainstNothing(r.Baseline)
 		if verdict := diagnose.Verdict(&r.Report); verdict != "" {
@@ -76,10 +69,6 @@ func (p *program) printFit(r *score.Summary) {
 			p.say("        standard deviations of weights about %.2f of what they should be", *r.SDRatio)
 		}
 		w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-		uncertain := map[string]float64{}
-		for _, h := range r.HyperSD {
-			uncertain[h.Name] = h.Value
-		}
 		for _, n := range r.Frequencies {
 			fmt.Fprintf(w, "        frequencies.%s\t%.0f\n", nameText(n.Name), n.Value)
 		}
@@ -88,13 +77,14 @@ func (p *program) printFit(r *score.Summary) {
 				continue
 			}
 			line := fmt.Sprintf("        %s\t%s", nameText(h.Name), significant(h.Value))
-			switch sd, ok := uncertain[h.Name]; {
-			case ok && h.Name == "cutpoint": // which may have any sign
+			switch sd := r.HyperSD.Of(h.Name, math.NaN()); {
+			case sd != sd: // none is told
+			case h.Name == "cutpoint": // which may have any sign
 				line += fmt.Sprintf("\tgive or take %.3g", sd)
-			case ok && strings.HasPrefix(h.Name, "correlation."): // whose inverse hyperbolic tangent that is
+			case strings.HasPrefix(h.Name, "correlation."): // whose inverse hyperbolic tangent that is
 				z := math.Atanh(h.Value)
 				line += fmt.Sprintf("\t%.2f to %.2f, 90 %%", math.Tanh(z-1.645*sd), math.Tanh(z+1.645*sd))
-			case ok:
+			default:
 				if factor := fmt.Sprintf("%.3g", math.Exp(sd)); factor != "1" { // which would say nothing
 					line += "\tgive or take a factor of " + factor
 				}
@@ -166,12 +156,17 @@ func (p *program) tellFindings(warnings, remarks []string) {
 	}
 }
 
-// beside tells of the evidence at the mode beside the integrated one; "" where nothing was integrated.
-func beside(mode *float64) string {
-	if mode == nil {
-		return ""
+// printEvidence tells the evidence, or a bound of it, with that at the mode of the hyper-parameters: alone where they
+// were not integrated over.
+func (p *program) printEvidence(what string, value, mode *float64, more string) {
+	switch {
+	case value != nil && mode != nil:
+		p.say("        %s %.4f%s, integrated over the hyper-parameters (at their mode %.4f)", what, *value, more, *mode)
+	case value != nil:
+		p.say("        %s %.4f%s", what, *value, more)
+	case mode != nil:
+		p.say("        %s %.4f, at the mode of the hyper-parameters", what, *mode)
 	}
-	return fmt.Sprintf(", integrated over the hyper-parameters (at their mode %.4f)", *mode)
 }
 
 // eventCounts are values of a report that say how an engine went, for --json alone.

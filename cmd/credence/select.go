@@ -19,9 +19,9 @@ import (
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
-	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
+	"github.com/credence-ml/credence/shards"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -49,7 +49,8 @@ they form a credible set, at least one of which matters with 95 % probability.`,
   credence select genes.csv --formula 'relapse ~ .' --family bernoulli --fdr 0.1 -o m.safetensors
   credence select genes.csv --target weight --null-check 20 --json
   credence select wide.libsvm --family gaussian --engine ep --top 50
-  credence select shard1.csv shard2.csv --products --target y`,
+  credence select shard1.csv shard2.csv --products --target y
+  credence select sales.job parts/* --products`,
 		Args: takes(1, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.selectFeatures(cmd.Context(), args, &flags) },
 	}
@@ -64,7 +65,7 @@ they form a credible set, at least one of which matters with 95 % probability.`,
 	f.IntVar(&flags.how.Check, "check", 0, "compare how the selection, the lasso and ridge regression predict rows left out, in so many folds")
 	f.StringVar((*string)(&flags.how.Path), "path", "", "always or never: also fit at stated sparsities, from one expected feature to a hundred (default: where that takes about a second); with --check, tell the sparsest within one standard error of the best")
 	f.Lookup("path").NoOptDefVal = string(selection.PathAlways)
-	f.BoolVar(&flags.products, "products", false, "the data are CSV tables of products in place of rows, which are added up: a header of names, one of them (intercept), a column of ones, and under each name its products with all, as crossprod(cbind(`(intercept)`=1, X, y=y)) in R")
+	f.BoolVar(&flags.products, "products", false, "the data are products in place of rows: a job of credence job and its parts, or CSV tables, which are added up: a header of names, one of them (intercept), a column of ones, and under each name its products with all, as crossprod(cbind(`(intercept)`=1, X, y=y)) in R")
 	f.BoolVar(&flags.how.Moments, "moments", false, "with --json, also give the variance of each inclusion (var_z), and under laplace with an inclusion_prior mean and variance of the feature's own probability s (mean_s, var_s)")
 	f.StringVar(&flags.priorOdds, "prior-odds", "", "CSV file of features and their prior odds of inclusion, such as age,0.1; features that it leaves out share an inclusion that is learned")
 	f.IntVar(&flags.top, "top", 0, "show so many features; 0 shows all with --json, and else those selected, at least 20, or the 10 likeliest where none is")
@@ -146,14 +147,11 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 			return err
 		}
 	}
-	result := selectResult{Summary: score.Summarise(fitted), Result: found, Selected: found.Selected}
-	result.Seconds = time.Since(start).Seconds()
-	if flags.output != "" {
-		if err := modelfile.Save(flags.output, fitted); err != nil {
-			return err
-		}
-		result.Model = flags.output
+	summary, err := saved(fitted, flags.output, start)
+	if err != nil {
+		return err
 	}
+	result := selectResult{Summary: summary, Result: found, Selected: found.Selected}
 	if p.json {
 		shown := *found
 		if flags.top > 0 && flags.top < len(shown.Features) {
@@ -171,13 +169,31 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 
 // runProducts is runJob for tables of products.
 func (p *program) runProducts(ctx context.Context, job *fit.Job, paths []string, do func(*fit.Prepared, context.Context) (*credence.Fitted, error)) (*credence.Fitted, error) {
+	products, err := p.readProducts(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	p.say("data    %s: products of %s", filesText(paths), counted(products.Rows(), "row"))
+	prepared, err := job.PrepareProducts(ctx, products)
+	if err != nil {
+		return nil, err
+	}
+	return p.runPrepared(ctx, prepared, prepared.Explain(), do)
+}
+
+// readProducts reads tables of products, which it adds up, or a job and the parts of its last round.
+func (p *program) readProducts(ctx context.Context, paths []string) (*table.Products, error) {
 	if err := dataset.RefuseTwice(paths); err != nil {
 		return nil, err
+	}
+	if shards.IsJob(paths[0]) {
+		job, parts, err := p.readJob(paths[0], paths[1:])
+		if err != nil {
+			return nil, err
+		}
+		return job.Products(ctx, parts...)
 	}
 	var parts []*table.Products
-	if err := dataset.RefuseTwice(paths); err != nil {
-		return nil, err
-	}
 	for _, path := range paths {
 		file, err := os.Open(path)
 		if err != nil {
@@ -190,16 +206,7 @@ func (p *program) runProducts(ctx context.Context, job *fit.Job, paths []string,
 		}
 		parts = append(parts, part)
 	}
-	products, err := table.AddProducts(parts...)
-	if err != nil {
-		return nil, err
-	}
-	p.say("data    %s: products of %s", filesText(paths), counted(products.Rows(), "row"))
-	prepared, err := job.PrepareProducts(ctx, products)
-	if err != nil {
-		return nil, err
-	}
-	return p.runPrepared(ctx, prepared, prepared.Explain(), do)
+	return table.AddProducts(parts...)
 }
 
 // printSelection writes a selection for people, of classes or of numbers.

@@ -6,12 +6,32 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/credence-ml/credence/internal/parquet"
 )
 
 // Column is a column of a table to be written: of numbers, or of texts.
 type Column struct {
 	Name string
 	Text bool
+}
+
+// Numbers returns columns of numbers of these names.
+func Numbers(names ...string) []Column {
+	columns := make([]Column, len(names))
+	for j, name := range names {
+		columns[j].Name = name
+	}
+	return columns
+}
+
+// Texts returns columns of texts of these names.
+func Texts(names ...string) []Column {
+	columns := Numbers(names...)
+	for j := range columns {
+		columns[j].Text = true
+	}
+	return columns
 }
 
 // Writer writes whole rows: the numbers of its number columns and the texts
@@ -62,3 +82,38 @@ func Check(path string) error {
 	}
 	return fmt.Errorf("%s: tables are written as .csv, .tsv or .parquet, and predictions of Vowpal Wabbit rows as .vw", path)
 }
+
+// parquetWriter writes columns of doubles and strings, compressed.
+type parquetWriter struct {
+	columns []Column
+	*parquet.Writer
+}
+
+func newParquetWriter(w io.Writer, columns []Column) *parquetWriter {
+	names, text := make([]string, len(columns)), make([]bool, len(columns))
+	for j, c := range columns {
+		names[j], text[j] = c.Name, c.Text
+	}
+	return &parquetWriter{columns, parquet.NewWriter(w, names, text)}
+}
+
+func (w *parquetWriter) Write(_ func(do func(i int)), cells []float64, texts ...[]byte) error {
+	for len(cells) > 0 {
+		for j, c := range w.columns {
+			if c.Text {
+				w.Text(j, texts[0])
+				texts = texts[1:]
+			} else {
+				w.Number(j, cells[0])
+				cells = cells[1:]
+			}
+		}
+		if err := w.EndRow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Flush does nothing: rows go in groups.
+func (w *parquetWriter) Flush() error { return nil }

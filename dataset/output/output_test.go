@@ -32,6 +32,18 @@ func TestParquetGroupsRows(t *testing.T) {
 	}
 }
 
+// TestNumbersAsSpreadsheetsReadThem: numbers that are neither tiny nor huge have no exponent, and all are read back to
+// the bit by their shortest decimals.
+func TestNumbersAsSpreadsheetsReadThem(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 1: "1", -1234567: "-1234567", 123456789012345: "123456789012345", 1e15: "1e+15", -2.5e300: "-2.5e+300", 0.25: "0.25", 0.001: "0.001", 1e-5: "1e-05", 3e-300: "3e-300", 1234567.5: "1234567.5",
+	} {
+		if got := string(appendNumber(nil, v)); got != want {
+			t.Errorf("%v is written %s, want %s", v, got, want)
+		}
+	}
+}
+
 // Cells are written as encoding/csv writes them.
 func FuzzCSVCells(f *testing.F) {
 	for _, text := range []string{"", "a", " a", "a ", "a,b", "a;b\tc", `say "so"`, "two\nlines", "\r", `\.`, `\.x`, "\u00a0x", "\xff", "é"} {

@@ -8,7 +8,7 @@ import (
 
 // entries finds equal keys within a row. The zero value is ready.
 type entries struct {
-	stamps []uint32 // by the low bits of a key, the last row that had such a key
+	stamps *[stampCount]uint32 // by the low bits of a key, the last row that had such a key
 	stamp  uint32
 	block  *Block // while it sorts
 	first  int
@@ -21,10 +21,10 @@ const stampCount = 1 << 11
 // begin begins a row.
 func (e *entries) begin() {
 	if e.stamps == nil {
-		e.stamps = make([]uint32, stampCount)
+		e.stamps = new([stampCount]uint32)
 	}
 	if e.stamp++; e.stamp == 0 { // after 2³² rows the old stamps could be taken for new ones
-		clear(e.stamps)
+		clear(e.stamps[:])
 		e.stamp = 1
 	}
 }

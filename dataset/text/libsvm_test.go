@@ -184,6 +184,30 @@ func TestLibSVMEqualsPlainReader(t *testing.T) {
 	}
 }
 
+// Entries of ones with indices of all lengths, few of which repeat one or come out of order: what most rows have.
+func TestLibSVMOfPlainEntries(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 1000 {
+		var b strings.Builder
+		for range 3 {
+			b.WriteString("1")
+			index := uint64(0)
+			for range rng.IntN(40) {
+				switch rng.IntN(30) {
+				case 0:
+				case 1:
+					index /= 2
+				default:
+					index += 1 + rng.Uint64N(index*uint64(rng.IntN(2))+9)
+				}
+				fmt.Fprintf(&b, " %d%s", index, []string{":2", ":1.5", ":1 ", ":1"}[min(rng.IntN(60), 3)])
+			}
+			b.WriteByte('\n')
+		}
+		requirePlainLibSVM(t, b.String(), 1+rng.IntN(400))
+	}
+}
+
 func FuzzLibSVM(f *testing.F) {
 	for _, seed := range []string{"1 1:1 2:0.5\n", "-1 qid:3 5:1#x\n\n", "+1", "0 3:1 2:1 3:-1\n1 1", "1 1:", "1 0:1\n", "1 9007199254740991:1 9007199254740992:1\n", "NA\t7:1e5\r\n"} {
 		f.Add(seed, uint8(9))

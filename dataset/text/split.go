@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
+
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 const (
@@ -112,16 +116,11 @@ func (s *Splitter) fill(data []byte) ([]byte, error) {
 			s.idle = true
 			return data, nil
 		} else if err != nil {
-			return data, s.readFault(data, err)
+			place := Error{File: s.File, Line: s.line + bytes.Count(data, newline), What: "reading stopped: " + err.Error()}
+			return data, &ReadError{Place: place, Err: err} // such as of a damaged gzip file
 		}
 	}
 	return data, nil
-}
-
-// readFault words an error of the stream beneath, such as a damaged gzip file.
-func (s *Splitter) readFault(data []byte, err error) error {
-	line := s.line + bytes.Count(data, newline)
-	return &ReadError{Place: Error{File: s.File, Line: line, What: "reading stopped: " + err.Error()}, Err: err}
 }
 
 // ReadError is a failure of the stream beneath the text.
@@ -193,4 +192,32 @@ func closingQuote(data []byte, i int) int {
 		}
 		i += 2
 	}
+}
+
+// Error is a fault of the data at a place in a file.
+type Error struct {
+	File   string
+	Line   int      // from 1; 0 where no line is to blame
+	Column string   // empty where no column is to blame
+	Text   string   // of a cell that is no number or no boolean; empty of other faults
+	What   string   // what is wrong: what to do
+	Also   []*Error // other cells of the row that are none
+}
+
+// Error returns `file:line: column "name": what`.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		b.WriteByte(':')
+		b.WriteString(strconv.Itoa(e.Line))
+	}
+	b.WriteString(": ")
+	if e.Column != "" {
+		b.WriteString("column ")
+		b.WriteString(cell.Quote(e.Column))
+		b.WriteString(": ")
+	}
+	b.WriteString(e.What)
+	return b.String()
 }

@@ -2,7 +2,10 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
+	"math/bits"
+	"slices"
 
 	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/keyhash"
@@ -113,8 +116,20 @@ func (v *VW) features(b *Block, first, end, line int) (what string) {
 				i++
 				continue
 			}
+			if ones && scale == 1 {
+				most, count := (end-i)/2+1, 0
+				keys, tokens = slices.Grow(keys, most), slices.Grow(tokens, most)
+				i, count = b.entries.plain(data, i, spaceKey, keys[len(keys):len(keys)+most], tokens[len(tokens):len(tokens)+most])
+				keys, tokens = keys[:len(keys)+count], tokens[:len(tokens)+count]
+				for len(spaces) < len(keys) {
+					spaces = append(spaces, int32(space))
+				}
+				if data[i] <= ' ' || data[i] == '|' {
+					continue
+				}
+			}
 			from = i
-			for i < end && data[i] > ' ' && data[i] != '|' && data[i] != ':' {
+			for data[i] > ' ' && data[i] != '|' && data[i] != ':' {
 				i++
 			}
 			token, value := table.Span{From: int32(from), To: int32(i)}, 1.0
@@ -149,6 +164,39 @@ func (v *VW) features(b *Block, first, end, line int) (what string) {
 	}
 	b.Keys, b.Value, b.Space, b.Tokens, b.Ones = keys, values, spaces, tokens, ones
 	return ""
+}
+
+// plain takes the tokens from i on, of a row, up to the first that has more than seven bytes, a value or a key that
+// the row may have had: nearly all of them. It returns where it stopped and how many there were; there is room for
+// all.
+func (e *entries) plain(data []byte, i int, space uint64, keys []uint64, tokens []table.Span) (next, count int) {
+	stamps, stamp := e.stamps, e.stamp
+	tokens = tokens[:len(keys)]
+	for ; count < len(keys) && i+8 <= len(data); count++ {
+		word := binary.LittleEndian.Uint64(data[i : i+8 : i+8]) // with a bound of its own a slice costs nothing
+		length := tokenLength(word)
+		behind := byte(word >> (8 * length & 63))
+		first, last := keyhash.Parts(word, length)
+		key := keyhash.Short(space, first, last, length)
+		if length == 0 || behind > ' ' || stamps[key%stampCount] == stamp {
+			break
+		}
+		stamps[key%stampCount] = stamp
+		keys[count], tokens[count] = key, table.Span{From: int32(i), To: int32(i + length)}
+		if i += length; behind == ' ' {
+			i++
+		}
+	}
+	return i, count
+}
+
+// tokenLength returns how many of eight bytes stand before the first that ends a token, a blank or below, a colon or a
+// bar, up to seven. A byte that ends one raises its top bit; borrows reach the bytes behind it alone.
+func tokenLength(word uint64) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	colon, bar := word^':'*ones, word^'|'*ones
+	ends := (word-(' '+1)*ones)&^word | (colon-ones)&^colon | (bar-ones)&^bar
+	return bits.TrailingZeros64(ends&tops|1<<63) / 8
 }
 
 // featureEnd returns the end of the word or the bar that follows from i.

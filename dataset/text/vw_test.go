@@ -131,6 +131,26 @@ func TestVWEqualsPlainReader(t *testing.T) {
 	}
 }
 
+// Tokens of all lengths, of bytes above and below those that end one, with few values and repeats: what most rows have.
+func TestVWOfPlainTokens(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 1000 {
+		var b strings.Builder
+		for range 3 {
+			b.WriteString([]string{"1 |", "-1 |a"}[rng.IntN(2)])
+			for range rng.IntN(40) {
+				b.WriteByte(' ')
+				for range 1 + rng.IntN(18) {
+					b.WriteByte("!09;a{}\x80\xff"[rng.IntN(9)])
+				}
+				b.WriteString([]string{":1", ":2", " ", "|b", ""}[min(rng.IntN(60), 4)])
+			}
+			b.WriteString(" 7 7\n")
+		}
+		requirePlainVW(t, b.String(), 1+rng.IntN(400))
+	}
+}
+
 func FuzzVW(f *testing.F) {
 	for _, seed := range []string{"1 |a u v:2\n", "-1 2 0.5 'x|a:2 u u:3|b u\n", "|", "1 2 3 4 |\n\n0 | 1:1", "NA tag|a :3 |:2 x\r\n"} {
 		f.Add(seed, uint8(9))

@@ -50,11 +50,14 @@ type Binder struct {
 	MarkLacking bool
 	Lacking     []int
 
-	keys   []uint64 // of the levels of the rows from first on, row by row
-	first  int
-	row    int     // the present one
-	slots  []int32 // of the single terms in the present row, -1 where they are not known
-	number []byte  // scratch of levelOf
+	keys  []uint64 // of the levels of the rows from first on, row by row
+	first int
+	row   int     // the present one
+	slots []int32 // of the single terms in the present row, -1 where they are not known
+	// sought are the slots of the keys of row soughtFor as far as the index has told yet.
+	sought    []int32
+	soughtFor int
+	number    []byte // scratch of levelOf
 
 	stamps  [stampCount]uint32 // last row that had a slot with these bits
 	stamp   uint32
@@ -178,6 +181,7 @@ func (b *Binder) Begin(rows *table.Rows) error {
 
 // Forget looks up anew the slots that the binder remembers: call it when the index has been pruned.
 func (b *Binder) Forget() {
+	b.soughtFor = -1
 	for i := range b.terms {
 		b.terms[i].slot = -1
 	}

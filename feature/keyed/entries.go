@@ -78,18 +78,29 @@ func (b *Binder) entries(dst *linop.CSR, i int) (unseen float64, err error) {
 	return unseen, nil
 }
 
-// singles looks up the slots of the terms of one level in row i together, so that the processor has many
-// loads under way, and fetches what tells those of the row behind it.
+// singles looks up the slots of the terms of one level in row i together.
 func (b *Binder) singles(i int) []int32 {
 	if len(b.single) == 0 {
 		return nil
 	}
-	if (i+1-b.first)*b.levels < len(b.keys) {
-		b.index.prefetch(b.singleKeys(i + 1))
-	}
 	b.slots = slices.Grow(b.slots[:0], len(b.single))[:len(b.single)]
-	b.index.lookUp(b.slots, b.singleKeys(i), false)
+	b.lookUp(b.slots, i, b.first+len(b.keys)/b.levels, b.singleKeys, false)
 	return b.slots
+}
+
+// lookUp stores the slots of the keys of row i, which keysOf returns of the rows below end. What tells those of the
+// rows behind it is fetched meanwhile: the table of two rows ahead, the keys of one.
+func (b *Binder) lookUp(slots []int32, i, end int, keysOf func(i int) []uint64, add bool) {
+	if b.soughtFor != i {
+		b.sought = b.sought[:0]
+	}
+	b.index.lookUp(slots, keysOf(i), b.sought, add)
+	if b.soughtFor = i + 1; b.soughtFor < end {
+		b.sought = b.index.seek(b.sought[:0], keysOf(i+1))
+	}
+	if i+2 < end {
+		b.index.prefetch(keysOf(i + 2))
+	}
 }
 
 // singleKeys returns the keys of the terms of one level in a row.
@@ -379,9 +390,6 @@ func (b *Binder) wholeRow(dst *linop.CSR, i int) {
 		}
 		return
 	}
-	if i+1 < b.rows.Count {
-		b.index.prefetch(b.rows.Keys[to:b.rows.Start[i+2]])
-	}
 	if !b.rows.Ones {
 		b.spell(dst)
 		dst.Value = append(dst.Value, b.rows.Value[from:to]...)
@@ -393,13 +401,16 @@ func (b *Binder) wholeRow(dst *linop.CSR, i int) {
 	first := len(dst.Index)
 	dst.Index = slices.Grow(dst.Index, to-from)[:first+to-from]
 	slots := dst.Index[first:]
-	b.index.lookUp(slots, b.rows.Keys[from:to], true)
+	b.lookUp(slots, i, b.rows.Count, b.rowKeys, true)
 	for k := 0; b.names != nil && b.names.Len() < b.index.Len(); k++ {
 		if int(slots[k]) == b.names.Len() {
 			b.names.append(b.appendToken(b.text[:0], from+k))
 		}
 	}
 }
+
+// rowKeys returns the keys of the sparse entries of a row.
+func (b *Binder) rowKeys(i int) []uint64 { return b.rows.Keys[b.rows.Start[i]:b.rows.Start[i+1]] }
 
 // excepted says whether a bag leaves an entry out.
 func (b *Binder) excepted(bag *Bag, k int) bool {

@@ -27,7 +27,7 @@ type Index struct {
 	used   int      // entries of the table
 	folded bool     // direct and table are given up until they are needed
 
-	// Where the pieces of the table begin, and places in it, for prefetch.
+	// Where the pieces of the table begin, and places in it or slots, for prefetch.
 	tableAt []*entry
 	places  []int32
 
@@ -52,7 +52,7 @@ func (e entry) has(hash uint64) bool { return (uint64(e)^hash)&entryTag == 0 && 
 
 const (
 	directKeys = 1 << 22
-	keyChunk   = 1 << 13 // 64 KB of keys
+	keyChunk   = kernel.PrefetchBytes >> keyShift
 	// directShare is the least share of features among the keys below a limit beyond directKeys.
 	directShare = 8
 	// MaxFeatures is the most features that an Index holds.
@@ -97,40 +97,45 @@ func (x *Index) Add(key uint64) int {
 	return x.add(key)
 }
 
-// lookUp stores the slots of keys: those that have none get one, or -1. All stands in one loop, whose loads
-// do not depend on each other, so that the processor has many under way.
-func (x *Index) lookUp(slots []int32, keys []uint64, add bool) {
+// lookUp stores the slots of keys: those that have none get one, or -1. sought is what seek has found of them, as
+// far as it was asked.
+func (x *Index) lookUp(slots []int32, keys []uint64, sought []int32, add bool) {
 	if x.folded {
 		x.unfold()
 	}
 	slots = slots[:len(keys)]
-	direct, table := x.direct, x.table
+	direct := x.direct
 	for k, key := range keys {
 		slot := -1
 		if key < uint64(len(direct)) {
 			slot = int(direct[key]) - 1
-		} else if mask := uint64(len(table) - 1); len(table) > 0 {
-			hash := keyhash.Mix(key)
-			for i := hash & mask; table[i] != 0; i = (i + 1) & mask {
-				if e := table[i]; e.has(hash) && x.of(e.slot()) == key {
-					slot = e.slot()
-					break
-				}
+		} else if len(x.table) > 0 {
+			if k < len(sought) {
+				slot = int(sought[k])
+			}
+			// of another key whose hash has the same upper half, or a new key
+			if slot < 0 || slot >= x.count || x.of(slot) != key {
+				slot = x.Find(key)
 			}
 		}
 		if slot < 0 && add {
 			slot = x.add(key)
-			direct, table = x.direct, x.table
+			direct = x.direct
 		}
 		slots[k] = int32(slot)
 	}
 }
 
-const entryShift = 3
+const (
+	entryShift = 3
+	keyShift   = 3
+)
 
-// prefetch fetches what tells the slots of keys in the table from memory: the table is large, and where its
-// entry is not that of a key the loads depend on each other.
+// prefetch fetches what tells the slots of keys from memory.
 func (x *Index) prefetch(keys []uint64) {
+	if len(x.direct) > inCache {
+		kernel.PrefetchNumbers(x.direct, keys)
+	}
 	if len(x.table) == 0 {
 		return
 	}
@@ -141,6 +146,35 @@ func (x *Index) prefetch(keys []uint64) {
 		}
 	}
 	kernel.Prefetch(x.tableAt, entryShift, x.places)
+}
+
+// inCache is how many direct keys stay in the second-level cache of a core.
+const inCache = 1 << 18
+
+// seek returns which slots keys have by the halves of their hashes in the table, -1 where they have none, and fetches
+// the keys of these slots from memory: nothing waits for them until lookUp compares them.
+func (x *Index) seek(slots []int32, keys []uint64) []int32 {
+	table, mask := x.table, uint64(len(x.table)-1)
+	if len(table) == 0 {
+		return slots
+	}
+	x.places = x.places[:0]
+	for _, key := range keys {
+		slot := -1
+		if key >= uint64(len(x.direct)) {
+			hash := keyhash.Mix(key)
+			for i := hash & mask; table[i] != 0; i = (i + 1) & mask {
+				if table[i].has(hash) {
+					slot = table[i].slot()
+					x.places = append(x.places, int32(slot))
+					break
+				}
+			}
+		}
+		slots = append(slots, int32(slot))
+	}
+	kernel.Prefetch(x.keys, keyShift, x.places)
+	return slots
 }
 
 // add gives a key that has none a slot.

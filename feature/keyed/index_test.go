@@ -24,7 +24,7 @@ func TestIndexIsAMap(t *testing.T) {
 			for range cap(keys) {
 				keys = append(keys, draw(rng))
 			}
-			x.lookUp(slots, keys, true)
+			x.lookUp(slots, keys, nil, true)
 			for k, key := range keys {
 				if _, known := want[key]; !known {
 					want[key] = int32(len(want))
@@ -50,7 +50,7 @@ func TestIndexIsAMap(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		found := make([]int32, len(added)+1)
-		if x.lookUp(found, append(slices.Clone(added), 1<<61+12345), false); found[len(added)] != -1 || !slices.IsSorted(found[:len(added)]) || found[len(added)-1] != int32(len(added)-1) {
+		if x.lookUp(found, append(slices.Clone(added), 1<<61+12345), nil, false); found[len(added)] != -1 || !slices.IsSorted(found[:len(added)]) || found[len(added)-1] != int32(len(added)-1) {
 			t.Fatalf("%s: many keys at once are found elsewhere", name)
 		}
 		x.Keep([]int32{1, 3, int32(x.Len() - 1)})
@@ -70,8 +70,8 @@ func TestManyIndicesAreDirect(t *testing.T) {
 			keys[k] = uint64(first+k) * step
 		}
 		keys[7] += apart
-		x.lookUp(slots, keys, true)
-		x.lookUp(slots, keys, true)
+		x.lookUp(slots, keys, nil, true)
+		x.lookUp(slots, keys, nil, true)
 		for k, slot := range slots {
 			if int(slot) != first+k {
 				t.Fatalf("key %d has slot %d, want %d", keys[k], slot, first+k)
@@ -147,7 +147,62 @@ func TestIndexLooksAtTheKey(t *testing.T) {
 	}
 	x.table[hash&uint64(len(x.table)-1)] = newEntry(hash, 0) // as if other had this hash
 	slots := []int32{-1}
-	if x.lookUp(slots, []uint64{key}, true); slots[0] != 1 || x.Find(key) != 1 {
+	sought := x.seek(nil, []uint64{key})
+	if len(sought) != 1 || sought[0] != 0 {
+		t.Fatalf("the hash tells %v, want the slot of the other", sought)
+	}
+	if x.lookUp(slots, []uint64{key}, sought, true); slots[0] != 1 || x.Find(key) != 1 {
 		t.Errorf("the key has slot %d, the other 0", slots[0])
+	}
+}
+
+// Slots that were sought before other keys came, or before features were dropped, are those of the keys all the same.
+func TestSoughtAhead(t *testing.T) {
+	var x Index
+	rng := rand.New(rand.NewPCG(1, 2))
+	row := func() []uint64 {
+		keys := make([]uint64, 1+rng.IntN(30))
+		for k := range keys {
+			keys[k] = rng.Uint64N(2000)
+			if k%3 > 0 {
+				keys[k] += 1 << 50
+			}
+		}
+		return keys
+	}
+	known, slots := map[uint64]int32{}, make([]int32, 30)
+	next := row()
+	var sought []int32
+	for i := range 3000 {
+		keys := next
+		x.prefetch(keys)
+		x.lookUp(slots, keys, sought, true)
+		for k, key := range keys {
+			want, seen := known[key]
+			if !seen {
+				want = int32(len(known))
+				known[key] = want
+			}
+			if slots[k] != want {
+				t.Fatalf("row %d: key %d has slot %d, want %d", i, key, slots[k], want)
+			}
+		}
+		next = row()
+		sought = x.seek(sought[:0], next)
+		for k, key := range next[:len(sought)] {
+			if slot, seen := known[key]; key >= uint64(len(x.direct)) && (seen && sought[k] != slot || !seen && sought[k] >= 0) {
+				t.Fatalf("row %d: key %d is sought at %d, and has %d", i, key, sought[k], slot)
+			}
+		}
+		if i%500 == 499 { // every other feature goes
+			var kept []int32
+			before := x.Keys(x.Len())
+			clear(known)
+			for slot := 0; slot < len(before); slot += 2 {
+				known[before[slot]] = int32(len(kept))
+				kept = append(kept, int32(slot))
+			}
+			x.Keep(kept)
+		}
 	}
 }

@@ -101,15 +101,13 @@ func Supports(l credence.Likelihood, p credence.Prior) error {
 	default:
 		return fmt.Errorf("convex: it needs the family gaussian or bernoulli, not %v", l)
 	}
-	switch p := p.(type) {
-	case prior.Normal:
+	if heavy, ok := tailsOf(p); ok {
+		return heavy.Validate()
+	}
+	if p, ok := p.(prior.Normal); ok {
 		if p.ARD {
 			return fmt.Errorf("convex: it has no variance for each weight: leave ard=true out")
 		}
-		return p.Validate()
-	case prior.Laplace:
-		return p.Validate()
-	case prior.StudentT:
 		return p.Validate()
 	}
 	return fmt.Errorf("convex: it needs the prior normal, laplace or studentt, not %v", p)

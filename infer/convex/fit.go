@@ -26,6 +26,7 @@ type fit struct {
 	n, d          int
 	interceptMean float64
 	interceptSD   float64
+	tails         tails // of a prior of heavy ones, nil for others
 
 	// Learned values, in units: log of each block's prior standard deviation or of the scale, log σ.
 	logPrior []float64

@@ -9,7 +9,6 @@ import (
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/param"
-	"github.com/credence-ml/credence/prior"
 )
 
 const (
@@ -44,14 +43,10 @@ func (f *fit) square(c coordinate, variance []float64) (square float64) {
 	g := f.groups[c.group]
 	for j := g.First; j < g.End(); j++ {
 		s := f.loop.u[j]*f.loop.u[j] + variance[j]
-		switch p := f.model.Prior.(type) {
-		case prior.Normal:
-			square += s
-		case prior.Laplace: // E of the bound: h = τ²γ
-			square += f.noise() / f.loop.precision[f.rowSites()+j-f.first]
-		case prior.StudentT:
-			square += s * (p.Degrees() + 1) / (p.Degrees() + s*math.Exp(-2**c.value))
+		if f.heavy {
+			s = f.tails.square(s, *c.value, f.loop.precision[f.rowSites()+j-f.first], f.noise())
 		}
+		square += s
 	}
 	return square
 }

@@ -26,8 +26,7 @@ func at(values []float64, i int, otherwise float64) float64 {
 func (f *fit) begin() {
 	f.n, f.d = f.rows.Design.Dims()
 	f.beside = &beside{table: &columns{ws: f.ws, phi: &f.rows.Design}}
-	_, normal := f.model.Prior.(prior.Normal)
-	f.heavy = !normal
+	f.tails, f.heavy = tailsOf(f.model.Prior)
 	scales := f.rows.Sums.Scales(f.model, f.groups)
 	at := scales.Intercept
 	if at != nil {
@@ -104,17 +103,15 @@ func (f *fit) addGroup(k int, size float64) {
 		c.prior = hyper.Flat{}
 	}
 	var stated param.Parameter
-	switch p := f.model.Prior.(type) {
-	case prior.Normal:
+	if f.heavy {
+		stated = f.tails.scale()
+	} else {
+		p := f.model.Prior.(prior.Normal)
 		stated, c.name, c.log = p.Variance, "prior_variance."+g.Name, 2
 		if f.treatment == param.Heldout && stated.State != param.Held {
 			unit := f.units.Scale * f.units.Scale
 			stated = param.Hold(f.config.Start.Report.Hyper.Of(c.name, unit*math.Exp(2*f.logPrior[k-f.first])))
 		}
-	case prior.Laplace:
-		stated = p.Scale
-	case prior.StudentT:
-		stated = p.Scale
 	}
 	f.logPrior[k-f.first] = math.Log(size / 2)
 	f.add(c, &f.logPrior[k-f.first], stated, f.units.Scale)
@@ -149,7 +146,7 @@ func (f *fit) setSystem() {
 	}
 	for k, g := range f.groups[f.first:] {
 		if f.heavy {
-			groups = append(groups, Group{Count: g.Count, Potential: f.potential(f.logPrior[k], noise)})
+			groups = append(groups, Group{Count: g.Count, Potential: f.tails.potential(math.Exp(f.logPrior[k]), noise)})
 			continue
 		}
 		for j := g.First; j < g.End(); j++ {
@@ -199,13 +196,4 @@ func (f *fit) goOn(q credence.Posterior) {
 		copy(f.loop.z[rows:], variance[f.first:])
 	}
 	kernel.Scale(unit, f.loop.z)
-}
-
-// potential is that of a weight at a scale, the noise being σ².
-func (f *fit) potential(logScale, noise float64) Potential {
-	scale := math.Exp(logScale)
-	if p, ok := f.model.Prior.(prior.StudentT); ok {
-		return StudentT{Rate: noise / (scale * scale), DF: p.Degrees()}
-	}
-	return Laplace{Rate: math.Sqrt(noise) / scale}
 }

@@ -74,7 +74,7 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 		}
 		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("variances are those of %d draws, with a relative standard error of %.2g%s", count, drawnError(count), state))
 	}
-	if p, ok := f.model.Prior.(prior.StudentT); ok {
+	if p := f.model.Prior; f.heavy && !f.tails.convex() {
 		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("under the prior %v the bound is not convex: another start may end elsewhere", p))
 	}
 	return out
@@ -99,37 +99,29 @@ func (f *fit) learnedPrior(out *credence.Fitted) credence.Prior {
 	value := func(k int) float64 { return math.Exp(f.logPrior[k]) * f.units.Scale }
 	if f.heavy {
 		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "prior_scale", Value: value(0)})
+		return f.tails.at(value(0))
 	}
-	switch p := f.model.Prior.(type) {
-	case prior.Laplace:
-		p.Scale = p.Scale.At(value(0))
-		return p
-	case prior.StudentT:
-		p.Scale = p.Scale.At(value(0))
-		return p
-	case prior.Normal:
-		p.Variances = make([]float64, f.d)
-		variance := func(k int) float64 {
-			if f.groups[k].Intercept {
-				return f.interceptSD * f.interceptSD * f.units.Scale * f.units.Scale
-			}
-			return value(k-f.first) * value(k-f.first)
+	p := f.model.Prior.(prior.Normal)
+	p.Variances = make([]float64, f.d)
+	variance := func(k int) float64 {
+		if f.groups[k].Intercept {
+			return f.interceptSD * f.interceptSD * f.units.Scale * f.units.Scale
 		}
-		problem.Spread(p.Variances, f.groups, variance)
-		if f.integrated != nil {
-			for k, c := range f.learned {
-				if c.group < 0 {
-					continue
-				}
-				for j := f.groups[c.group].First; j < f.groups[c.group].End(); j++ {
-					p.Variances[j] = f.integrated.Law[k] * f.units.Scale * f.units.Scale
-				}
+		return value(k-f.first) * value(k-f.first)
+	}
+	problem.Spread(p.Variances, f.groups, variance)
+	if f.integrated != nil {
+		for k, c := range f.learned {
+			if c.group < 0 {
+				continue
+			}
+			for j := f.groups[c.group].First; j < f.groups[c.group].End(); j++ {
+				p.Variances[j] = f.integrated.Law[k] * f.units.Scale * f.units.Scale
 			}
 		}
-		out.Report.Hyper = append(out.Report.Hyper, problem.Values(f.groups, variance, f.model.Features)...)
-		return p
 	}
-	return f.model.Prior
+	out.Report.Hyper = append(out.Report.Hyper, problem.Values(f.groups, variance, f.model.Features)...)
+	return p
 }
 
 // posterior is Q in the target's own units, with the intercept at zero of the columns.
@@ -183,16 +175,10 @@ func (f *fit) bound() float64 {
 	m := f.first // Gaussian measurements of X beside the rows
 	for k, g := range f.groups[f.first:] {
 		each := -f.logPrior[k]
-		switch p := f.model.Prior.(type) {
-		case prior.Normal:
+		if f.heavy {
+			each += f.tails.constant()
+		} else {
 			m += g.Count
-		case prior.Laplace:
-			each -= math.Ln2
-		case prior.StudentT:
-			df := p.Degrees()
-			half, _ := math.Lgamma((df + 1) / 2)
-			whole, _ := math.Lgamma(df / 2)
-			each += half - whole - math.Log(df*math.Pi)/2
 		}
 		sum += float64(g.Count) * each
 	}

@@ -67,7 +67,7 @@ func (f *fit) begin() {
 		f.logOdds = math.Min(f.logOdds, -math.Log(float64(max(1, f.Shared))))
 	}
 	if l, ok := f.model.Likelihood.(likelihood.Bernoulli); ok {
-		f.factors = newClasses(l, f.Rows)
+		f.factors = &classes{l, slices.Repeat([]site{{precision: firstPrecision}}, f.Rows)}
 	}
 	f.paces = map[*float64]*pace{}
 	f.factors.setRows(f)

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // differenceStep is that of the differences of gradients in logarithms, and settledTolerance the
@@ -82,11 +83,8 @@ func (f *fit) evaluated(from *siteState, settled, moments bool) (*evaluated, err
 			copy(p.Linear[d:], inclusion)
 		}
 		if f.full() {
-			covariance, all := make([]float64, d*d), make([]int, d)
-			for j := range all {
-				all[j] = j
-			}
-			f.q.block(f.q, all, covariance)
+			covariance := make([]float64, d*d)
+			f.q.block(f.q, order.Places(d), covariance)
 			p.Linear = append(p.Linear, covariance...)
 		}
 	}

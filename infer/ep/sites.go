@@ -2,7 +2,6 @@ package ep
 
 import (
 	"math"
-	"slices"
 
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -126,10 +125,6 @@ type classes struct {
 
 // firstPrecision is that of a row's site before the first sweep: next to nothing.
 const firstPrecision = 1e-3
-
-func newClasses(l likelihood.Bernoulli, n int) *classes {
-	return &classes{l, slices.Repeat([]site{{precision: firstPrecision}}, n)}
-}
 
 func (c *classes) setRows(f *fit) {
 	for i, s := range c.copies {

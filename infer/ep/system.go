@@ -103,7 +103,7 @@ func (s *dual) update(q *normal, weights, rows []site, classes bool) error {
 	}
 	q.Outer(q.ws, s.outer, s.prior)
 	for _, g := range q.groups {
-		s.addOuter(q, g)
+		q.ws.Pool().Gram(g.Count, q.Rows, s.half(q, g), q.Rows, nil, s.outer, q.Rows) // adds X Λ⁻¹ Xᵀ
 	}
 	for i, r := range rows {
 		s.roots[i] = math.Sqrt(r.precision)
@@ -186,11 +186,6 @@ func (s *dual) begin(q *normal, g *group, weights []site) error {
 	s.logZ += kernel.Dot(start, start) / 2
 	pool.TrsmLeft(false, m, 1, g.upper, m, start, 1)
 	return nil
-}
-
-// addOuter adds X Λ⁻¹ Xᵀ of a group.
-func (s *dual) addOuter(q *normal, g *group) {
-	q.ws.Pool().Gram(g.Count, q.Rows, s.half(q, g), q.Rows, nil, s.outer, q.Rows)
 }
 
 // half are the rows of U⁻ᵀXᵀ of a group, UᵀU = Λ.

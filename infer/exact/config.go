@@ -89,6 +89,8 @@ type Engine struct {
 	apart     bool               // they have some, on which prior deviations of weights depend, and no columns
 	levels    bool               // weights of levels are eliminated where there are as many rows as
 	rest      int                // other weights; without levels all weights
+	crossed   bool               // there are two large keys, and few weights beside
+	most      int                // the largest rest that is factored then: beyond there are conjugate gradients
 	together  []problem.Together // columns that vary together by level
 	odds      []float64          // of their partial correlations, behind the prior variances of groups among the values
 	// segment is credence.SegmentRows, but in tests of tables with several segments.
@@ -103,7 +105,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if model.Features == nil {
 		return nil, fmt.Errorf("exact: the model has no features")
 	}
-	e := &Engine{model: model, config: cfg.withDefaults(), segment: credence.SegmentRows}
+	e := &Engine{model: model, config: cfg.withDefaults(), segment: credence.SegmentRows, most: problem.FullWeights}
 	switch l := model.Likelihood.(type) {
 	case likelihood.Gaussian:
 		e.likelihood = l
@@ -131,7 +133,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.odds, err = problem.Odds("exact", e.together); err != nil {
 		return nil, err
 	}
-	if p, ok := model.Features.(ability.Proportioned); ok {
+	if p, ok := model.Features.(credence.Proportioned); ok {
 		var apart credence.Features
 		if apart, e.apart = p.Apart(); e.apart {
 			model.Features, e.model.Features = apart, apart
@@ -147,6 +149,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	} else if e.config.Hyper == param.Integrate && e.rest > problem.FullWeights {
 		return nil, fmt.Errorf("exact: hyper=integrate is for up to %d weights beside the levels of the largest category, and the model has %d: use hyper=mode, which has the same priors", problem.FullWeights, e.rest)
 	}
+	e.crossed = problem.Crossed(model.Features, e.prior) && !e.tuned
 	e.intercept = len(e.groups) > 0 && e.groups[0].Intercept
 	if e.config.Draws > 1 && !e.random() {
 		return nil, fmt.Errorf("exact: draws=%d averages over draws of random features with lengthscales to learn, and the model has none: leave draws out", e.config.Draws)

@@ -48,6 +48,7 @@ type fit struct {
 // changes predictions in the third digit.
 const (
 	beforeNewton      = 1e-6 // where Newton's method goes on
+	crossedTolerance  = 1e-4 // and there, where evaluations are dear
 	fewRowsTolerance  = 1e-6
 	manyRowsTolerance = 1e-5
 	goOnTolerance     = 1e-4
@@ -93,14 +94,23 @@ func (r *fit) climbVariances(ctx context.Context) error {
 	if r.priors() {
 		t.tolerance = r.tolerance(beforeNewton)
 	}
+	if err := r.form.load(ctx, t.features); err != nil {
+		return err
+	}
+	t.loaded = true
+	l, ok := r.form.(*levels)
+	crossed := ok && l.crossed != nil // each evaluation counts, and many levels tell the variances
+	if crossed {
+		t.tolerance = r.tolerance(crossedTolerance)
+	}
 	end, err := r.climb(ctx, r.form, t)
 	if err != nil {
 		return err
 	}
 	// A weak and a strong block may each be a maximum: the second start is for the latter.
-	if r.priors() && end.status != credence.Closed && r.prior.Variance.State == param.Learned {
+	if r.priors() && !crossed && end.status != credence.Closed && r.prior.Variance.State == param.Learned {
 		second := t
-		second.stage, second.again, second.loaded = "variances, second start", true, true
+		second.stage, second.again = "variances, second start", true
 		other, err := r.climb(ctx, r.form, second)
 		if err != nil {
 			return err
@@ -111,7 +121,6 @@ func (r *fit) climbVariances(ctx context.Context) error {
 		}
 		end.iterations = iterations
 	}
-	t.loaded = true
 	if err := r.settle(ctx, r.form, t, end); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (e *Engine) newForm(r *unitRows, ws *credence.Workspace, tuned bool) form {
 	c := e.common(r, ws, tuned)
 	weights := &primal{common: c, rowSums: &Sums{segment: e.segment}}
 	switch n := r.Count(); {
-	case e.levels && (n >= e.rest || len(e.together) > 0):
+	case e.levels && (n >= e.rest || len(e.together) > 0 || e.crossed && n > e.most):
 		return e.newLevels(weights)
 	case n < c.d && !e.apart: // its n×n sums take one variance for a block
 		return &dual{common: c}

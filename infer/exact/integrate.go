@@ -40,6 +40,7 @@ type learned struct {
 const (
 	polishSteps    = 30
 	polished       = 1e-8      // of the whitened gradient
+	probed         = 1e-3      // and of one that is an average over random vectors
 	chord          = 0.2       // below which Newton's method keeps its curvature
 	curvatureWidth = 0.02      // half that of differences
 	dualShare      = 4         // sums of the n×n form take at most so many times the fit's own memory,
@@ -102,6 +103,9 @@ func (m *density) rules() hyper.Rules {
 		Tell: func(stage string, done, total int, objective float64) {
 			m.engine.report(credence.Progress{Stage: m.ascent.stage + ", " + stage, Done: done, Total: total, Objective: objective, Sure: true})
 		},
+	}
+	if l, ok := f.(*levels); ok && l.crossed != nil {
+		rules.Enough = probed
 	}
 	if !m.engine.prior.ARD { // whose further weights have variances that no row tells of
 		rules.Law = func(theta []float64) []float64 {

@@ -2,7 +2,10 @@ package exact
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
@@ -21,7 +24,15 @@ type levels struct {
 	*primal
 	engine  *Engine
 	pattern *arrow.Pattern
-	solver  *gauss.ArrowSolver
+	solver  scaler
+
+	crossed *gauss.Crossed // where conjugate gradients are the solver
+}
+
+// scaler is a system whose inverse is that of an arrow.
+type scaler interface {
+	gauss.System
+	Scale(inverse []float64)
 }
 
 func (e *Engine) newLevels(p *primal) *levels { return &levels{primal: p, engine: e} }
@@ -44,6 +55,11 @@ func (p *levels) load(ctx context.Context, features credence.Features) error {
 			finder.Add(&p.phi)
 		}
 		layout, err := patternOf(finder)
+		if err == nil && p.engine.crossed && layout.Rest() > p.engine.most {
+			layout.Pattern, err = finder.Crossed()
+			p.crossed = gauss.NewCrossed(p.ws, layout, func(set uint64) *rand.Rand { return credence.Rand(p.engine.config.Seed, credence.ExactProbes, set) })
+			p.system = p.crossed
+		}
 		if err != nil {
 			return err
 		}
@@ -68,12 +84,50 @@ func (p *levels) take(l gauss.Arrow) {
 		}
 	}
 	p.allocate()
-	p.solver = p.system.(*gauss.ArrowSolver)
+	p.solver = p.system.(scaler)
 	p.together = problem.NewMixer(p.engine.together, p.pattern)
 }
 
-// bends has no formulas: the curvature is that of differences.
-func (p *levels) bends(*values) *bend { return nil }
+// bends has formulas where conjugate gradients solve: the average of observed and expected information (Gilmour,
+// Thompson & Cullis 1995), which needs no trace. With Z = A⁻¹, z = S⁻¹m and q_bc = z_bᵀ Z_bc z_c it is, in the
+// logarithms of standard deviations,
+//
+//	I_bc = 2 (δ_bc ‖z_b‖² − q_bc)   I_bσ = 2 Σ_c q_bc   I_σσ = 2 (‖y−Φm‖²/σ² − Σ_bc q_bc)
+//
+// in one solution for as many vectors as there are groups. Elsewhere the curvature is that of differences.
+func (p *levels) bends(at *values) *bend {
+	if p.crossed == nil || p.together != nil {
+		return nil
+	}
+	groups := len(p.groups)
+	out, list := &bend{hessian: mat.NewSymDense(groups+1, nil)}, make([][]float64, groups)
+	for b, g := range p.groups {
+		list[b] = make([]float64, p.d)
+		for j := g.First; j < g.End(); j += g.Step() {
+			list[b][j] = p.q[j]
+		}
+	}
+	p.crossed.Inverses(list)
+	total := p.residual() / at.noise
+	for b, g := range p.groups {
+		for c := range p.groups {
+			form, norm := 0.0, 0.0
+			for j := g.First; j < g.End(); j += g.Step() {
+				form += p.q[j] * list[c][j]
+				norm += p.q[j] * p.q[j]
+			}
+			total -= form
+			out.hessian.SetSym(0, b+1, out.hessian.At(0, b+1)-2*form)
+			if c > b {
+				out.hessian.SetSym(b+1, c+1, 2*form)
+			} else if c == b {
+				out.hessian.SetSym(b+1, b+1, 2*(form-norm))
+			}
+		}
+	}
+	out.hessian.SetSym(0, 0, -2*total)
+	return out
+}
 
 // The linear numbers are those of the pattern of C, and σ²; mean and variances are as in the d×d form.
 
@@ -116,7 +170,11 @@ func (p *levels) integrated(mean, linear []float64, df float64) (credence.Poster
 
 func (p *levels) posterior() credence.Posterior {
 	covariance := make([]float64, p.pattern.Len())
-	p.solver.Inverse(covariance)
+	if p.crossed != nil {
+		p.crossed.Selected(covariance)
+	} else {
+		p.solver.Inverse(covariance)
+	}
 	p.covariance(covariance)
 	return p.arrow(p.m, covariance, 0)
 }

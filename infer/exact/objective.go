@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
@@ -90,7 +89,7 @@ func (o *objective) deviate() {
 	}
 	c.deviation = make([]float64, c.d)
 	o.bySlope = make([]float64, c.d*len(o.loaded))
-	o.features.(ability.Proportioned).Deviations(c.deviation, o.bySlope)
+	o.features.(credence.Proportioned).Deviations(c.deviation, o.bySlope)
 }
 
 // beginShorter begins at the lengthscales, 1 to 32 times shorter, where the evidence is largest: where a long one

@@ -30,7 +30,7 @@ type primal struct {
 	gram    []float64 // ΦᵀWΦ, in the layout
 	cross   []float64 // ΦᵀW y
 	square  float64   // yᵀW y
-	system  gauss.Solver
+	system  gauss.System
 	// A⁻¹, in the layout; in backward C, which may be packed, with the sparse columns' rows at the end
 	inverse []float64
 	s, q, m []float64 // √λ; S⁻¹m; m
@@ -50,14 +50,16 @@ type primal struct {
 }
 
 func (p *primal) allocate() {
-	if p.system != nil {
+	if p.inverse != nil {
 		return
 	}
 	d := p.d
 	if p.layout == nil {
 		p.layout, p.products = gauss.Dense{Weights: d, Definite: true}, p.timesCovariance
 	}
-	p.system, p.rowSums.layout = p.layout.Solver(p.ws), p.layout
+	if p.rowSums.layout = p.layout; p.system == nil {
+		p.system = p.layout.Solver(p.ws)
+	}
 	size := p.layout.Len()
 	if p.tuned {
 		size = max(size, p.ws.Pool().PackedLen(d, d))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -24,6 +25,10 @@ func (r *fit) setEvidence(report *credence.Report) {
 		report.Evidence, report.EvidencePenalised = &evidence, &penalised
 	}
 	report.HyperEvaluations = first.settled.evaluations
+	if l, ok := r.form.(*levels); ok && l.crossed != nil {
+		report.EvidenceStandardError = new(l.crossed.StandardError() / 2)
+		report.Remarks = append(report.Remarks, fmt.Sprintf("levels of two columns are crossed, and %d weights beside those of the larger one are too many for a factor: they are solved for by conjugate gradients, and the evidence and the standard deviations of single effects are estimates, over %d random vectors; means are exact", r.rest, arrow.Probes))
+	}
 }
 
 // commonName is the square of the common scale of prior standard deviations.
@@ -82,6 +87,9 @@ func (r *fit) warn() []string {
 	}
 	if !(s > 1e-140 && s < 1e140) {
 		list = append(list, fmt.Sprintf("the target is of the order of %.0e: variances are beyond what a number can hold; divide the target by that", s))
+	}
+	if l, ok := r.form.(*levels); ok && l.crossed != nil && l.crossed.Left > 0 {
+		list = append(list, fmt.Sprintf("conjugate gradients left %.1g of a right side after their last iteration: the levels of the two columns hardly meet; fit fewer of them, or hold their standard deviations smaller by sd=", l.crossed.Left))
 	}
 	list = append(list, r.warnVanished()...)
 	if r.prior.ARD && r.priors() && r.total < relevantRows {

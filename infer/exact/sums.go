@@ -130,8 +130,8 @@ func (s *Sums) total(dst *partial) error {
 }
 
 // Products returns the sums over all rows, which must be those of the first files of a table, as one symmetric matrix:
-// the products of the model's d columns and, behind them, of the target less its offset, (d+1)×(d+1), in the target's
-// own units. The model needs an intercept, and rows no precision of their own.
+// the products of the model's d columns and, behind them, of the target less its offset and less Units().Centre,
+// (d+1)×(d+1), in the target's own scale. The model needs an intercept, and rows no precision of their own.
 func (s *Sums) Products() ([]float64, error) {
 	var all partial
 	if err := s.total(&all); err != nil {
@@ -146,15 +146,14 @@ func (s *Sums) Products() ([]float64, error) {
 	}
 	out := make([]float64, (d+1)*(d+1))
 	put := func(i, j int, v float64) { out[i*(d+1)+j], out[j*(d+1)+i] = v, v }
-	gram := func(i, j int) float64 { return all.gram[i*d+j] }
-	centre, scale := all.units.Centre, all.units.Scale // y = centre + scale·y'
+	scale := all.units.Scale // y = centre + scale·y'
 	for i := range d {
 		for j := i; j < d; j++ {
-			put(i, j, gram(i, j))
+			put(i, j, all.gram[i*d+j])
 		}
-		put(i, d, scale*all.cross[i]+centre*gram(0, i))
+		put(i, d, scale*all.cross[i])
 	}
-	put(d, d, scale*scale*all.square+2*scale*centre*all.sum+centre*centre*all.weight)
+	put(d, d, scale*scale*all.square)
 	return out, nil
 }
 

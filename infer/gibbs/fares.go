@@ -188,9 +188,11 @@ func (c *chain) flip(j int) {
 	}
 	of := c.q[j]
 	c.logDensity += scale*of*of/2 + math.Log(math.Abs(scale)/v)/2
+	s, q := c.s[:len(c.change)], c.q[:len(c.change)]
 	for l, t := range c.change {
-		c.s[l] -= scale * t * t
-		c.q[l] -= scale * t * of
+		by := scale * t
+		s[l] -= by * t
+		q[l] -= by * of
 	}
 	c.in[j] = !c.in[j]
 }

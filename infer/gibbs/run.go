@@ -105,11 +105,15 @@ func (c *chain) keep(r *record, weight float64) {
 	odds, share, q := c.odds[:size], c.share[:size], c.q[:size]
 	inclusion, means, squares := r.inclusion[:size], r.mean[:size], r.square[:size]
 	for j, in := range c.in {
-		p, mean, variance := 1/(1+1/odds[j]), slab*q[j], slab*share[j]
-		if !in {
-			mean, variance = mean/share[j], slab/share[j]
+		p, mean, variance := odds[j]/(1+odds[j]), slab*q[j], slab
+		if in {
+			variance *= share[j]
+		} else {
+			given := 1 / share[j]
+			mean, variance = mean*given, slab*given
 		}
 		if !c.plain {
+			p = c.probability(j) // odds may be infinite
 			if v := c.Kept[j]; v > 0 {
 				mean, variance = c.slab(j, v)
 			}

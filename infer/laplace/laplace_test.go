@@ -290,6 +290,26 @@ func TestReduced(t *testing.T) {
 	}
 }
 
+// TestReducedGoesOn: however soon a search may end, it does not before every weight that left its parabola was searched
+// for.
+func TestReducedGoesOn(t *testing.T) {
+	left := 0
+	for seed := range uint64(12) {
+		s := conform.NewSelection(20, 300, 4, 0.3, 1, 0.5, false, seed)
+		f := must.Value(engineOf(t, s, families[0], held(0.2, 1, 0.002), Config{}).newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
+		for _, tolerance := range []float64{0.1, 1, 10} {
+			r := f.parabolas(f.normals(), 301)
+			must.Succeed(t, r.minimise(context.Background(), &mode{weights: make([]float64, 301)}, lbfgs.Config{Tolerance: tolerance, MaxIterations: 1000}))
+			if left = max(left, len(r.few)); len(r.at) != len(r.few)+r.Rows {
+				t.Errorf("set %d, tolerance %g: %d weights left their parabolas, %d were searched for", seed, tolerance, len(r.few), len(r.at)-r.Rows)
+			}
+		}
+	}
+	if left < 5 {
+		t.Errorf("at most %d weights left their parabolas", left)
+	}
+}
+
 // TestSettles: what is learned settles in more steps than finalists are followed for.
 func TestSettles(t *testing.T) {
 	s := conform.NewSelection(60, 400, 12, 0, 1, 0.1, false, 5)

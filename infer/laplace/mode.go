@@ -110,7 +110,7 @@ func (f *fit) search(ctx context.Context, p normals, m *mode, rough bool) error 
 		return f.gist(ctx, p, m, cfg.MaxIterations, cfg.Tolerance)
 	}
 	if f.reducible() {
-		return f.reduced(ctx, p, m, cfg)
+		return f.parabolas(p, len(m.weights)).minimise(ctx, m, cfg)
 	}
 	cfg.Curvature = f.metric(p, m.weights)
 	result, err := lbfgs.Minimise(m.weights, func(w, gradient []float64) (float64, error) {

@@ -46,16 +46,20 @@ func (f *fit) reducible() bool {
 	return entries > f.Rows*f.Rows
 }
 
-// reduced minimises from where m is, by rounds of parabolas.
-func (f *fit) reduced(ctx context.Context, p normals, m *mode, cfg lbfgs.Config) error {
-	d := len(m.weights)
-	r := &parabolas{fit: f, p: p, inside: make([]bool, d), inverse: make([]float64, d)}
+// parabolas returns the problem, in which weights that are kept are searched for.
+func (f *fit) parabolas(p normals, weights int) *parabolas {
+	r := &parabolas{fit: f, p: p, inside: make([]bool, weights), inverse: make([]float64, weights)}
 	for j, v := range f.Kept {
 		if v > 0 {
 			r.few = append(r.few, j)
 		}
 	}
-	m.objective, m.converged = f.objective(p, m.weights, nil), false
+	return r
+}
+
+// minimise minimises from where m is, by rounds of parabolas.
+func (r *parabolas) minimise(ctx context.Context, m *mode, cfg lbfgs.Config) error {
+	m.objective, m.converged = r.fit.objective(r.p, m.weights, nil), false
 	r.admit(m.weights)
 	for left := cfg.MaxIterations; left > 0 && !m.converged; {
 		if err := r.take(m.weights); err != nil {
@@ -70,7 +74,7 @@ func (f *fit) reduced(ctx context.Context, p normals, m *mode, cfg lbfgs.Config)
 		}
 		r.store(m.weights)
 		before := m.objective
-		m.objective = f.objective(p, m.weights, nil)
+		m.objective = r.fit.objective(r.p, m.weights, nil)
 		m.iterations += result.Iterations
 		left -= max(1, result.Iterations)
 		more, moved := r.admit(m.weights)

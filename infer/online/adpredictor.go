@@ -49,8 +49,17 @@ func NewAdPredictor(cfg AdPredictorConfig) *AdPredictor {
 // units of the noise, as the weights of a model are.
 func (a *AdPredictor) moments(r *row) (mean, variance float64) {
 	mean, variance = a.bias[0]+a.cfg.Beta*r.offset, a.cfg.Beta*a.cfg.Beta+a.bias[1]
+	chunks := a.state.chunks
+	if r.values == nil {
+		for _, slot := range r.columns {
+			p := chunks.at(slot)
+			mean += p[0]
+			variance += p[1]
+		}
+		return mean, variance
+	}
 	for k, slot := range r.columns {
-		p, x := a.state.at(slot), linop.At(r.values, k)
+		p, x := chunks.at(slot), r.values[k]
 		mean += x * p[0]
 		variance += x * x * p[1]
 	}
@@ -87,8 +96,13 @@ func (a *AdPredictor) Learn(b *credence.Batch, probability []float64) (refused [
 			continue
 		}
 		a.bias.filter(1, r.weight, up, down)
+		chunks := a.state.chunks
 		for k, slot := range r.columns {
-			a.state.at(slot).filter(linop.At(r.values, k), r.weight, up, down)
+			if p := chunks.at(slot); r.values == nil && r.weight == 1 {
+				p.filterOne(up, down)
+			} else {
+				p.filter(linop.At(r.values, k), r.weight, up, down)
+			}
 		}
 	}
 	return refused
@@ -166,6 +180,17 @@ func (p *pair) filter(x, weight, up, down float64) {
 	all := 1 + (weight-1)*r
 	p[0] += x * s * (weight * up) / all
 	p[1] = s * max((1-r)/all, smallestShrink)
+}
+
+// filterOne is filter of a value of 1 and a weight of 1, without what these leave as it is.
+func (p *pair) filterOne(up, down float64) {
+	s := p[1]
+	shrink := 1 - s*down
+	if shrink < smallestShrink {
+		shrink = smallestShrink
+	}
+	p[0] += s * up
+	p[1] = s * shrink
 }
 
 const smallestShrink = 0.01

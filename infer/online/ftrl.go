@@ -35,7 +35,7 @@ type FTRL struct {
 	work                []ftrlWork
 }
 
-type ftrlWork struct{ z, n, w, root float64 }
+type ftrlWork struct{ z, w, root float64 }
 
 // NewFTRL returns a learner that has seen nothing.
 func NewFTRL(cfg FTRLConfig) *FTRL {
@@ -70,7 +70,7 @@ func (f *FTRL) Continue(share float64) {
 // Learn implements [credence.Online].
 func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	f.state.reserve(b.Sparse.Cols)
-	rate, l1 := 1/f.cfg.Alpha, f.cfg.L1
+	rate, beta, l1, l2 := 1/f.cfg.Alpha, f.cfg.Beta, f.cfg.L1, f.cfg.L2
 	for i := range b.Sparse.Rows {
 		f.state.prefetch(b, i)
 		r := rowOf(b, i)
@@ -78,20 +78,18 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 		biasWeight, biasRoot := f.weight(&f.bias, 0, 0)
 		sum := biasWeight + r.offset
 		work := f.work[:len(r.columns)]
-		// First the loads alone, so that their misses overlap: whether a weight is 0
-		// cannot be foreseen, and a wrong guess would empty the pipeline.
+		chunks := f.state.chunks
 		for k, slot := range r.columns {
-			p := f.state.at(slot)
-			work[k].z, work[k].n = p[0], p[1]
-		}
-		for k := range work {
+			p := chunks.at(slot)
 			u := &work[k]
-			u.root = math.Sqrt(u.n)
-			u.w = 0
-			if math.Abs(u.z) > l1 {
-				u.w = (math.Copysign(l1, u.z) - u.z) / ((f.cfg.Beta+u.root)*rate + f.cfg.L2)
-				sum += u.w * linop.At(r.values, k)
-			}
+			u.z = p[0]
+			u.root = math.Sqrt(p[1])
+			// Whether a weight is 0 cannot be foreseen, and a wrong guess would empty the pipeline: the mask is
+			// all ones where l1 − |z| has a sign.
+			w := (math.Copysign(l1, u.z) - u.z) / ((beta+u.root)*rate + l2)
+			mask := uint64(int64(math.Float64bits(l1-math.Abs(u.z))) >> 63)
+			u.w = math.Float64frombits(math.Float64bits(w) & mask)
+			sum += u.w * linop.At(r.values, k)
 		}
 		probability[i] = special.Sigmoid(sum)
 		if !r.counts() {
@@ -106,7 +104,7 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 		for k, slot := range r.columns {
 			gradient := slope * linop.At(r.values, k)
 			u := &work[k]
-			p := f.state.at(slot)
+			p := chunks.at(slot)
 			p.step(gradient, u.w, u.root, rate)
 			if before := math.Abs(u.z) > l1; before != (math.Abs(p[0]) > l1) {
 				if before {

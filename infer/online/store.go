@@ -1,6 +1,8 @@
 package online
 
 import (
+	"math"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -28,15 +30,16 @@ func (s *store) prefetch(b *credence.Batch, row int) {
 // prefetched is how many rows ahead that is.
 const prefetched = 2
 
+// chunks are pairs by slot.
+type chunks []*[chunkSize]pair
+
+func (c chunks) at(slot int32) *pair { return &c[uint32(slot)/chunkSize][uint32(slot)%chunkSize] }
+
 // store holds the pairs of the slots, growing without moving them.
 type store struct {
-	chunks []*[chunkSize]pair
-	slots  int
-	start  pair // of a feature not seen yet
-}
-
-func (s *store) at(slot int32) *pair {
-	return &s.chunks[uint32(slot)/chunkSize][uint32(slot)%chunkSize]
+	chunks
+	slots int
+	start pair // of a feature not seen yet
 }
 
 // reserve makes memory for the slots below n.
@@ -51,4 +54,30 @@ func (s *store) reserve(n int) {
 		s.chunks = append(s.chunks, chunk)
 	}
 	s.slots = max(s.slots, n)
+}
+
+// row is one row of a batch.
+type row struct {
+	columns []int32
+	values  []float64 // nil where all are 1
+	target  float64   // 1, 0 or NaN
+	weight  float64
+	offset  float64
+}
+
+// rowOf returns row i of a batch.
+func rowOf(b *credence.Batch, i int) row {
+	columns, values := b.Sparse.Row(i)
+	return row{columns, values, b.Target[i], b.WeightOf(i), b.OffsetOf(i)}
+}
+
+// counts says whether there is anything to learn from the row.
+func (r *row) counts() bool { return r.weight > 0 && !math.IsNaN(r.target) }
+
+// grown returns work with room for n numbers, one an entry.
+func grown[T any](work []T, n int) []T {
+	if cap(work) < n {
+		return make([]T, 2*n)[:n]
+	}
+	return work[:n]
 }

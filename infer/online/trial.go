@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/safetensors"
 )
@@ -117,11 +118,7 @@ func (t *Trial) Learn(b *credence.Batch, probability []float64) (refused []int) 
 
 // endRound lets the worse half go, and all but one after the last round.
 func (t *Trial) endRound() {
-	order := make([]int, len(t.learners))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
+	best := order.By(len(t.learners), func(a, b int) int {
 		switch {
 		case t.loss[a] < t.loss[b]:
 			return -1
@@ -130,12 +127,12 @@ func (t *Trial) endRound() {
 		}
 		return 0
 	})
-	keep := (len(order) + 1) / 2
+	keep := (len(best) + 1) / 2
 	if t.rows >= rounds[len(rounds)-1] {
 		keep = 1
 	}
 	learners, probability := make([]ability.Continuer, keep), make([][]float64, keep)
-	for k, of := range order[:keep] {
+	for k, of := range best[:keep] {
 		learners[k], probability[k] = t.learners[of], t.probability[of]
 	}
 	t.learners, t.probability, t.loss = learners, probability, make([]float64, keep)

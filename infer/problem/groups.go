@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
+	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/prior"
 )
@@ -61,14 +62,12 @@ func GroupsTogether(engine string, features credence.Features, p prior.Normal) (
 	}
 	blocks := features.Blocks()
 	tuned, moves := make([]bool, len(blocks)), make([]bool, len(blocks))
-	if tunable, ok := features.(credence.Tunable); ok {
-		for _, h := range tunable.Hyper() {
-			if h.Block < 0 || h.Block >= len(blocks) {
-				return nil, fmt.Errorf("%s: the hyper-parameter %s belongs to block %d of %d", engine, h.Name, h.Block, len(blocks))
-			}
-			tuned[h.Block] = true
-			moves[h.Block] = moves[h.Block] || !h.Held && !blocks[h.Block].Unit
+	for _, h := range ability.Hypers(features) {
+		if h.Block < 0 || h.Block >= len(blocks) {
+			return nil, fmt.Errorf("%s: the hyper-parameter %s belongs to block %d of %d", engine, h.Name, h.Block, len(blocks))
 		}
+		tuned[h.Block] = true
+		moves[h.Block] = moves[h.Block] || !h.Held && !blocks[h.Block].Unit
 	}
 	own := map[int]param.Parameter{} // prior variances of blocks with a covariance of their own
 	together := map[int]ability.Covariance{}
@@ -207,4 +206,33 @@ func Spreads(groups []Group, squares, means []float64, weight float64) []float64
 // Moving says whether a group moves.
 func Moving(groups []Group) bool {
 	return slices.ContainsFunc(groups, func(g Group) bool { return g.Moves })
+}
+
+// fewLevels is the number of columns that go by levels up to which a dense matrix has them as well.
+const fewLevels = 256
+
+// Rest returns how many of the weights no level of the largest key has, and whether engines with a covariance eliminate
+// the levels: of sparse columns of which more than 256 go by levels, under a prior without a variance for every weight,
+// and of columns that vary together by level. Otherwise the rest is all weights.
+func Rest(features credence.Features, p credence.Prior) (rest int, levels bool) {
+	d := features.Weights()
+	normal, ok := p.(prior.Normal)
+	head, all := arrow.Weights(features)
+	together := slices.ContainsFunc(ability.Covariances(features), func(c ability.Covariance) bool { return len(c.Columns) > 1 })
+	if !ok || !together && (all <= fewLevels || normal.ARD) {
+		return d, false
+	}
+	return d - head, true
+}
+
+// mostBeside is the largest number of weights beside two crossed keys with which conjugate gradients are had: each is a
+// column of its own.
+const mostBeside = 100
+
+// Crossed says whether engines that have conjugate gradients fit any number of levels of the two largest keys, since
+// there are few weights beside them.
+func Crossed(features credence.Features, p credence.Prior) bool {
+	beside := arrow.Beside(features)
+	_, levels := Rest(features, p)
+	return levels && beside >= 0 && beside <= mostBeside
 }

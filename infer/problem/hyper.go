@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 )
 
 // LearnedHypers returns the features as Tunable and the places of the hyper-parameters that are
@@ -24,12 +25,8 @@ func LearnedHypers(features credence.Features) (credence.Tunable, []int) {
 
 // HyperValues returns the values of all hyper-parameters of features.
 func HyperValues(features credence.Features) []float64 {
-	tunable, ok := features.(credence.Tunable)
-	if !ok {
-		return nil
-	}
 	var values []float64
-	for _, h := range tunable.Hyper() {
+	for _, h := range ability.Hypers(features) {
 		values = append(values, h.Value)
 	}
 	return values
@@ -63,10 +60,8 @@ func Values(groups []Group, variance func(k int) float64, features credence.Feat
 	for k, g := range groups {
 		list = append(list, credence.Value{Name: "prior_variance." + g.Name, Value: variance(k)})
 	}
-	if tunable, ok := features.(credence.Tunable); ok {
-		for _, h := range tunable.Hyper() {
-			list = append(list, credence.Value{Name: h.Name, Value: h.Value})
-		}
+	for _, h := range ability.Hypers(features) {
+		list = append(list, credence.Value{Name: h.Name, Value: h.Value})
 	}
 	return list
 }

@@ -45,15 +45,20 @@ const (
 // gain adds what a row gives to a feature, whose sums by class are in c if they are kept.
 func (f *feature) gain(c *factors, label int, lambda, shift, weight float64) {
 	if c == nil {
-		f.lambda += lambda
-		f.shift += shift
-		f.count = single(float64(f.count) + weight)
+		f.add(lambda, shift, weight)
 		return
 	}
 	c.lambda[label] += lambda
 	c.shift[label] += shift
 	c.count[label] += weight
 	f.total(c)
+}
+
+// add is gain where sums by class are not kept.
+func (f *feature) add(lambda, shift, weight float64) {
+	f.lambda += lambda
+	f.shift += shift
+	f.count = single(float64(f.count) + weight)
 }
 
 // trade is gain where what was taken out is part of it. A sum of precisions is below 0 by rounding alone, beside a huge
@@ -73,7 +78,12 @@ func (f *feature) total(c *factors) {
 }
 
 // single is a count in single precision, which stays finite.
-func single(count float64) float32 { return float32(min(count, math.MaxFloat32)) }
+func single(count float64) float32 {
+	if count > math.MaxFloat32 {
+		return math.MaxFloat32
+	}
+	return float32(count)
+}
 
 const (
 	featureShift = 5 // a feature has 1 << featureShift bytes
@@ -81,14 +91,15 @@ const (
 )
 
 type (
+	chunks     []*chunk
 	chunk      [chunkSize]feature
 	classChunk [chunkSize]factors
 )
 
 // at returns the feature of a slot, which must have memory.
-func (l *Learner) at(slot int32) *feature {
-	return &l.chunks[uint32(slot)/chunkSize][uint32(slot)%chunkSize]
-}
+func (c chunks) at(slot int32) *feature { return &c[uint32(slot)/chunkSize][uint32(slot)%chunkSize] }
+
+func (l *Learner) at(slot int32) *feature { return l.chunks.at(slot) }
 
 // classes returns the sums by class of a slot, nil where they are not kept.
 func (l *Learner) classes(slot int32) *factors {

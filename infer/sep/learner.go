@@ -26,7 +26,7 @@ type Learner struct {
 	cfg   Config
 	hyper Hyper
 
-	chunks   []*chunk
+	chunks   chunks
 	byClass  []*classChunk // the sums of each class beside chunks, while rows may be learned again; nil otherwise
 	slots    int           // slots below have memory
 	features int           // features seen
@@ -182,8 +182,9 @@ func (l *Learner) learnRow(columns []int32, values []float64, label int, weight,
 	biasLambda := float64(bias.priorLambda) + bias.lambda
 	biasMean := (float64(bias.priorShift) + bias.shift) / biasLambda
 	s, mean := 1+1/biasLambda, biasMean+offset
+	chunks := l.chunks
 	for k, slot := range columns {
-		f := l.at(slot)
+		f := chunks.at(slot)
 		if f.due == 0 {
 			l.begin(f)
 		}
@@ -201,26 +202,34 @@ func (l *Learner) learnRow(columns []int32, values []float64, label int, weight,
 	// the log of the tilted normaliser give Λ = b/(1−cb), h = (a+mb)/(1−cb).
 	factor := weight * biasLambda / (biasLambda - b)
 	bias.gain(&l.biasSums, label, b*factor, (a+biasMean*b)*factor, weight)
-	l.tilts.slots = l.tilts.slots[:0]
+	due := l.tilts.slots[:0]
 	for k, slot := range columns {
-		f := l.at(slot)
+		f := chunks.at(slot)
 		w := &work[k]
 		x := linop.At(values, k)
 		aj, bj := a*x, b*x*x
 		factor := weight * w.lambda / (w.lambda - bj)
-		f.gain(l.classes(slot), label, bj*factor, (aj+w.mean*bj)*factor, weight)
-		l.tick(f, slot)
+		if lambda, shift := bj*factor, (aj+w.mean*bj)*factor; l.byClass == nil {
+			f.add(lambda, shift, weight)
+		} else {
+			f.gain(l.classes(slot), label, lambda, shift, weight)
+		}
+		if f.due--; f.due&dueBits == 0 {
+			due = append(due, slot)
+		}
 	}
-	l.refresh(l.tilts.slots)
+	l.settleDue(due)
 	return probability
 }
 
-// tick counts an occurrence of a feature, and notes its slot where it is due for a refresh.
-func (l *Learner) tick(f *feature, slot int32) {
-	if f.due--; f.due&dueBits == 0 {
+// settleDue refreshes features that are due, and says when they are again.
+func (l *Learner) settleDue(due []int32) {
+	for _, slot := range due {
+		f := l.at(slot)
 		f.due |= dueAfter(float64(f.count) * l.scale)
-		l.tilts.slots = append(l.tilts.slots, slot)
 	}
+	l.tilts.slots = due
+	l.refresh(due)
 }
 
 // dueAfter returns the number of occurrences until the next refresh of a feature
@@ -272,7 +281,7 @@ func (l *Learner) learnAgain(columns []int32, values []float64, label int, weigh
 	biasWork, s, mean := l.cavities(work, columns, values, label, weight, offset)
 	probability, a, b := site(mean, s, label)
 	l.replace(&l.bias, &l.biasSums, &biasWork, label, weight, a, b)
-	l.tilts.slots = l.tilts.slots[:0]
+	due := l.tilts.slots[:0]
 	for k, slot := range columns {
 		w := &work[k]
 		if w.lambda <= 0 {
@@ -282,9 +291,11 @@ func (l *Learner) learnAgain(columns []int32, values []float64, label int, weigh
 		f := l.at(slot)
 		x := linop.At(values, k)
 		l.replace(f, l.classes(slot), w, label, weight, a*x, b*x*x)
-		l.tick(f, slot)
+		if f.due--; f.due&dueBits == 0 {
+			due = append(due, slot)
+		}
 	}
-	l.refresh(l.tilts.slots)
+	l.settleDue(due)
 	return probability
 }
 

@@ -32,6 +32,17 @@ func (l *Learner) Finish() {
 	l.coverage = l.cover()
 }
 
+// Release gives up the memory of the slots below a number, as far as it is that of no other, once all that is asked of
+// the learner is what its other features are.
+func (l *Learner) Release(slots int) {
+	for k := range slots / chunkSize {
+		l.chunks[k] = nil
+		if l.byClass != nil {
+			l.byClass[k] = nil
+		}
+	}
+}
+
 // count counts the appearances of the features of a row, for KnownCounts: call it
 // for every row before the first is learned.
 func (l *Learner) count(columns []int32, label int, weight float64) {

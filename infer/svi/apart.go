@@ -101,20 +101,19 @@ func (e *Engine) asked(data credence.Data) (*newton.Newton, error) {
 }
 
 // aside does things that do not wait for each other, so that where rows lie apart all of them ask before the fit ends.
-// Those behind one that waits are guesses, unless they are independent, and what they come to is of no use.
-func (r *fit) aside(things int, independent bool, do func(k int, guess bool) error) (waits error) {
+func (r *fit) aside(things int, do func(k int) error) (waits error) {
 	r.asides++
 	for k := range things {
-		leave, guess := func() {}, waits != nil && !independent
+		leave := func() {}
 		if r.Asker != nil {
-			leave = r.Asker.Branch(fmt.Sprintf("%d-%d", r.asides, k), guess)
+			leave = r.Asker.Branch(fmt.Sprintf("%d-%d", r.asides, k), false)
 		}
-		err := do(k, guess)
+		err := do(k)
 		leave()
 		switch {
 		case errors.Is(err, base.ErrAsked):
 			waits = err
-		case err != nil && !guess:
+		case err != nil:
 			return err
 		}
 	}

@@ -77,10 +77,10 @@ type Config struct {
 	// is a variational Newton step, and 2,000 otherwise.
 	MaxIterations int `json:"max_iterations,omitempty"`
 	// Tolerance is the distance from the optimum, in posterior standard deviations, at which
-	// deterministic steps stop; 0 means 1e-4, and 1e-3 where a pass over the rows takes more than
-	// 1e8 operations with full covariance, and where rows are left out; and then a fit whose last
-	// iteration gained less than 1e-6 nats has converged wherever it stops. Minibatches stop when the
-	// smoothed bound gains less than Tolerance nats a weight in two epochs; there 0 means 0.01.
+	// deterministic steps stop; 0 means 1e-4, 1e-2 where a pass over the rows takes more than
+	// 1e8 operations with full covariance, and where rows are left out 1e-2, 1e-3 of up to 2,000;
+	// and then a fit whose last iteration gained less than 1e-6 nats has converged wherever it stops. Minibatches stop
+	// when the smoothed bound gains less than Tolerance nats a weight in two epochs; there 0 means 0.01.
 	Tolerance float64 `json:"tolerance,omitempty"`
 
 	// Batch is the number of rows of a minibatch; 0 means 512.
@@ -211,7 +211,7 @@ func (c *Config) Fields() []spec.Field {
 		spec.Int("epochs", &c.Epochs, spec.AtLeast(1), "most passes over the rows in minibatches", "50"),
 		spec.Int("iterations", &c.MaxIterations, spec.AtLeast(1), "most iterations with all rows", "100 with full covariance, 2,000 with diagonal"),
 		spec.Float("tolerance", &c.Tolerance, spec.Positive(),
-			"distance from the optimum, in standard deviations of the weights, at which a fit ends", "1e-4; 1e-3 of large fits, .01 nat a weight in minibatches"),
+			"distance from the optimum, in standard deviations of the weights, at which a fit ends", "1e-4; .01 of large fits, .01 or 1e-3 where rows are left out, .01 nat a weight in minibatches"),
 		spec.Int("screen", &c.ScreenRows, spec.AtLeast(1), "rows on which lengthscales are first learned", "1,000"),
 		spec.Int("polish", &c.PolishRows, spec.AtLeast(1), "rows on which lengthscales are then polished", "4,000"),
 		spec.Word("hyper", &c.Hyper, []param.Treatment{param.Integrate, param.Mode, param.Heldout, param.MaximumLikelihood},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/ability"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/internal/mixture"
 	"github.com/credence-ml/credence/infer/svi/internal/newton"
@@ -49,7 +48,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	}
 	e := &Engine{model: model}
 	var err error
-	if e.likelihood, err = ability.Require[Likelihood](name, "likelihood", model.Likelihood); err != nil {
+	if e.likelihood, err = credence.Require[Likelihood](name, "likelihood", model.Likelihood); err != nil {
 		return nil, fmt.Errorf("%w, or wrap it in likelihood.Quadrature", err)
 	}
 	if e.prior, err = base.NormalPrior(name, model.Prior); err != nil {

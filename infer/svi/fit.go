@@ -212,9 +212,10 @@ func (r *fit) tolerance() float64 {
 	switch {
 	case r.config.Tolerance > 0:
 		return r.config.Tolerance
+	case r.config.Hyper == param.Heldout && r.Data.Total() > fewHeld, // a grid of variances is not as fine
+		r.operations() > freeOperations && r.config.Covariance == Full: // nodes are not as near
+		return 1e-2
 	case r.config.Hyper == param.Heldout:
-		return 1e-3 // a grid of variances is not as fine
-	case r.operations() > freeOperations && r.config.Covariance == Full:
 		return 1e-3
 	}
 	return 1e-4

@@ -171,7 +171,7 @@ func (r *fit) tryOthers(ctx context.Context, n *newton.Newton, first *problem.Ro
 		return at, nil
 	}
 	best := at
-	err := r.aside(len(points), true, func(k int, _ bool) error {
+	err := r.aside(len(points), func(k int) error {
 		_, _, err := n.Climb(ctx, first, points[k], stats, r.task("other prior variances", 0.3))
 		if err == nil && points[k].Bound > best.Bound {
 			best = points[k]

@@ -14,7 +14,7 @@ import (
 // The prior variances that are tried are A²·10^(step/2), A the scale of their prior: a common step first, from 0 to the
 // top by decades, a block past its own top standing at its best; on while the least loss is at an end; then half a
 // decade to each side of the best. Of several blocks each goes on by itself, by decades while the loss falls and then
-// by half decades. Decades end at leastStep, and above the top at beyond.
+// by half decades. Decades end at leastStep, and above the top at beyond. Of many rows all steps are of half decades.
 const (
 	decade    = 2
 	gridSteps = 4 * decade
@@ -26,6 +26,12 @@ const (
 	// as far off is averaged over.
 	hopeless = 0.1
 	settled  = 5
+
+	// Of many rows half decades follow each other at once, no further than two that are worse, or one by so much: a
+	// fit under too wide a variance takes as long as those before it together. So it is where columns are of about one
+	// size, up to as many times in variance.
+	worse = 0.25
+	alike = 100
 )
 
 // topOf returns the step up to which decades are tried whether the loss falls or not. A is for columns as large as they
@@ -67,26 +73,36 @@ func (c *choice) search(ctx context.Context) error {
 		}
 		return err
 	}
+	stride := decade
+	if c.fine {
+		stride = 1
+	}
 	onward := func(step int) bool {
 		if step == 0 {
 			return true
 		}
 		least := c.state.Tried[c.best].Loss
 		risen := c.state.Tried[c.replayed-1].Loss - least
+		if c.fine {
+			return step <= top+beyond && best >= step-2 && risen*c.weight <= worse
+		}
 		if step <= gridSteps && risen*c.weight <= settled {
 			return true
 		}
 		return step <= top && risen <= hopeless*math.Abs(least) || step <= top+beyond && best == step-decade
 	}
-	for step := 0; onward(step); step += decade {
+	for step := 0; onward(step); step += stride {
 		if err := common(step, false); err != nil {
 			return err
 		}
 	}
-	for step := -decade; best == step+decade && step >= leastStep; step -= decade {
+	for step := -stride; best == step+stride && step >= leastStep; step -= stride {
 		if err := common(step, true); err != nil {
 			return err
 		}
+	}
+	if c.fine {
+		return nil
 	}
 	for _, step := range []int{best - 1, best + 1} {
 		if err := common(step, true); err != nil {
@@ -134,7 +150,9 @@ func (c *choice) try(ctx context.Context, steps []int, near bool) (better bool, 
 // measure fits every fold under a choice and adds its loss to the state.
 func (c *choice) measure(ctx context.Context, steps []int, near bool) error {
 	s, now, size := c.state, tried{Steps: slices.Clone(steps)}, c.climb.Size()
-	c.hold(steps)
+	for k, variance := range c.priors(steps) {
+		c.take(k, variance)
+	}
 	before := steps
 	switch {
 	case len(s.last) == 0:
@@ -186,13 +204,6 @@ func (c *choice) measure(ctx context.Context, steps []int, near bool) error {
 		c.config.Progress(credence.Progress{Stage: "rows left out", Done: len(s.Tried), Objective: -now.Loss})
 	}
 	return c.save()
-}
-
-// hold takes the prior variances of a choice.
-func (c *choice) hold(steps []int) {
-	for k, variance := range c.priors(steps) {
-		c.take(k, variance)
-	}
 }
 
 // priors are the prior variances of all groups under a choice.

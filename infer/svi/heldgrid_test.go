@@ -146,3 +146,57 @@ func TestHeldOutSettled(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldOutFine: of many rows half decades go on while the loss falls, past one that is little worse, and below.
+func TestHeldOutFine(t *testing.T) {
+	for _, c := range []struct {
+		best, rise float64
+		want       []int
+	}{
+		{2, 0.1, []int{0, 1, 2, 3}},
+		{2, 0.001, []int{0, 1, 2, 3, 4}},
+		{2.45, 0.002, []int{0, 1, 2, 3, 4}}, // 3 is worse than 2 by .2 nats, and 4 by 2
+		{0, 0.1, []int{0, 1, -1}},
+		{-2, 0.1, []int{0, 1, -1, -2, -3}},
+		{100, 0.1, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+		{-100, 0.1, []int{0, 1, -1, -2, -3, -4}},
+	} {
+		s := &choice{state: new(tries), learned: make([]int, 1), tops: []int{gridSteps}, best: -1, weight: 100, fine: true}
+		var order []int
+		s.look = func(_ context.Context, steps []int, _ bool) error {
+			order = append(order, steps[0])
+			s.state.Tried = append(s.state.Tried, tried{Steps: slices.Clone(steps), Loss: 1 + c.rise*math.Abs(float64(steps[0])-c.best)})
+			return nil
+		}
+		must.Succeed(t, s.search(context.Background()))
+		if !slices.Equal(order, c.want) {
+			t.Errorf("a least loss at %v and %v a step: %v, want %v", c.best, c.rise, order, c.want)
+		}
+	}
+}
+
+// TestHeldOutRules: half decades are for many rows, one block and columns of about one size.
+func TestHeldOutRules(t *testing.T) {
+	for _, c := range []struct {
+		rows, first int
+		huge        float64
+		want        bool
+	}{{2500, 0, 1, true}, {1500, 0, 1, false}, {2500, 0, 300, false}, {2500, 3, 1, false}} {
+		data := draw(t, likelihood.Bernoulli{}, c.rows, 8, 4)
+		for i := range data.x.Rows {
+			data.x.Row(i)[7] *= c.huge
+		}
+		features := credence.Features(plain{p: 8, intercept: true})
+		if c.first > 0 {
+			features = blocks{plain{p: 8, intercept: true}, c.first}
+		}
+		r := must.Value(must.Value(New(credence.Model{Features: features, Likelihood: likelihood.Bernoulli{}, Prior: normal}, Config{Hyper: param.Heldout, Seed: 3}))(t).newFit(data))(t)
+		r.start = must.Value(r.Start(context.Background(), r.All(), r.All()))(t)
+		dealt := &choice{fit: r, learned: r.LearnedGroups()}
+		must.Succeed(t, dealt.deal(context.Background()))
+		dealt.begin()
+		if dealt.fine != c.want || len(dealt.tops) != len(dealt.learned) || len(r.LearnedGroups()) > 0 {
+			t.Errorf("%+v: half decades are %v, of %d folds and %d groups up to %v", c, dealt.fine, len(dealt.folds), len(dealt.learned), dealt.tops)
+		}
+	}
+}

@@ -26,10 +26,7 @@ func HeldOut(model credence.Model) bool {
 	normal, err := base.NormalPrior("svi", model.Prior)
 	_, kind := likelihood.Describe(model.Likelihood)
 	weights := model.Features.Weights() - ofLevels(model.Features)
-	if tunable, ok := model.Features.(credence.Tunable); ok && len(tunable.Hyper()) > 0 {
-		return false
-	}
-	return err == nil && kind != likelihood.Measurements && weights > base.FullWeights &&
+	return err == nil && len(ability.Hypers(model.Features)) == 0 && kind != likelihood.Measurements && weights > base.FullWeights &&
 		normal.Variance.State != param.Held && holdable(model, normal.ARD) == ""
 }
 
@@ -75,6 +72,7 @@ type choice struct {
 	squares []float64 // A² of these
 	tops    []int     // of their steps, see [topOf]
 	folds   []fold
+	fine    bool                                                    // half decades follow each other, see alike
 	weight  float64                                                 // of the rows left out, over all folds
 	look    func(ctx context.Context, steps []int, near bool) error // adds a loss to the state: measure
 	// choices gone through, of a state from a checkpoint too
@@ -131,11 +129,7 @@ func (r *fit) choose(ctx context.Context, climb *mixture.Fit, document *document
 		r.config.Hyper = param.Mode
 		return nil
 	}
-	for _, k := range c.learned {
-		c.squares = append(c.squares, r.Priors.Scales[k]*r.Priors.Scales[k])
-		c.tops = append(c.tops, topOf(r.References[k]))
-		r.Groups[k].Learned = false
-	}
+	c.begin()
 	if err := c.search(ctx); err != nil {
 		return err
 	}
@@ -154,6 +148,17 @@ func (r *fit) choose(ctx context.Context, climb *mixture.Fit, document *document
 		document.Mixture.X = x
 	}
 	return err
+}
+
+// begin takes the scales of the learned groups, which are so no more, and says how they are searched.
+func (c *choice) begin() {
+	for _, k := range c.learned {
+		r := c.References[k]
+		c.squares = append(c.squares, c.Priors.Scales[k]*c.Priors.Scales[k])
+		c.tops = append(c.tops, topOf(r))
+		c.fine = len(c.folds) == 1 && len(c.learned) == 1 && r.Wide <= alike*r.Narrow
+		c.Groups[k].Learned = false
+	}
 }
 
 // deal deals the rows out.

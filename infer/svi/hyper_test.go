@@ -155,6 +155,18 @@ func TestCommonScale(t *testing.T) {
 	closeTo(t, "evidence", g.all.LogDensity, want.evidence, 0.25)
 }
 
+// TestSpreadOfVariance: the logarithm of a noise variance is as uncertain as the χ² law of the residuals has it.
+func TestSpreadOfVariance(t *testing.T) {
+	const rows, columns = 400, 2
+	model := credence.Model{Features: plain{p: columns, intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: normal}
+	r := fitted(t, model, Config{Covariance: Full, Hyper: param.Integrate}, draw(t, likelihood.Gaussian{}, rows, columns, 9)).Report
+	sd := r.HyperSD[len(r.HyperSD)-1]
+	if sd.Name != "noise_variance" {
+		t.Fatalf("the last uncertainty is that of %s", sd.Name)
+	}
+	closeTo(t, "deviation of log variance", sd.Value, math.Sqrt(2./(rows-columns-1)), 0.002)
+}
+
 // TestMembersOfParameters: parts of the posterior have the parameter at five values, around the one that
 // is reported, and share a covariance.
 func TestMembersOfParameters(t *testing.T) {

@@ -37,7 +37,9 @@ type integration struct {
 	// valued says that, with parameters, a pass costs so much that one is to end where another would only have looked
 	// that it had: nodes then ask the rows for their density alone.
 	valued         bool
+	quadrature     *newton.Quadrature
 	slopeTolerance float64 // of fits of which differences are taken
+	nodeTolerance  float64 // of fits at the nodes
 	evaluations    int     // fits at a θ
 }
 
@@ -54,10 +56,12 @@ const (
 	modeSteps = 30
 	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which differences are
 	// taken, where passes cost nothing, and of those at the nodes: a bound is off by the square of its posterior's
-	// distance from the optimum, its gradient by that distance itself.
+	// distance from the optimum, its gradient by that distance itself. Where a smaller tolerance is stated, the last two
+	// follow it, down to a hundredth. Nodes far from the mode weigh little: theirs are up to farTolerance.
 	fineTolerance  = 1e-6
 	slopeTolerance = 1e-4
 	nodeTolerance  = 1e-2
+	farTolerance   = 0.1
 	// exactTolerance is fineTolerance of Laplace's approximation, whose fits double their digits at a step.
 	// Its evidence is off by the distance itself.
 	exactTolerance = 1e-8
@@ -83,7 +87,7 @@ func (g *integration) at(ctx context.Context, theta []float64, tolerance float64
 		return g.from(ctx, theta, g.mode.Point, g.mode.Shift, tolerance)
 	}
 	start, shift := g.mode.Clone(), slices.Clone(g.mode.Shift)
-	known := tolerance == nodeTolerance && (g.quadratic || g.valued)
+	known := tolerance > g.slopeTolerance && (g.quadratic || g.valued) // a node
 	for k, m := range g.moves {
 		kernel.Axpy(theta[k]-g.theta[k], m.sites, start.Sites)
 		kernel.Axpy(theta[k]-g.theta[k], m.shift, shift)
@@ -103,7 +107,7 @@ func (g *integration) beside(ctx context.Context, theta []float64, start *newton
 		}
 	case known:
 		g.evaluations++
-		next, err := g.newton.At(ctx, g.rows, theta, start, shift, g.stats, newton.Task{There: true}, false)
+		next, err := g.newton.At(ctx, g.rows, theta, start, shift, g.stats, newton.Task{There: g.mode}, false)
 		if err == nil && problem.Finite(next.Bound) || errors.Is(err, base.ErrAsked) {
 			return next, err
 		}
@@ -134,6 +138,7 @@ func (g *integration) begin(ctx context.Context, at *newton.Point, tolerance flo
 		shift = g.newton.Shift(at)
 	}
 	theta := g.newton.Theta(at)
+	g.newton.Remember()
 	mode, err := g.from(ctx, theta, at, shift, tolerance)
 	if err != nil {
 		return nil, err
@@ -158,6 +163,7 @@ func (g *integration) moveTo(at *hyper.Evaluation) {
 		return
 	}
 	g.theta, g.mode = at.Theta, mode
+	g.newton.Remember()
 	if g.modeStats == nil {
 		g.modeStats = g.newton.NewStatistics(mode.Family.Count())
 	}
@@ -168,28 +174,37 @@ func (g *integration) moveTo(at *hyper.Evaluation) {
 func (g *integration) Evaluate(ctx context.Context, from *hyper.Evaluation, thetas [][]float64, to hyper.Precision, do func(int, *hyper.Evaluation) error) error {
 	g.moveTo(from)
 	differences := to == hyper.ForDifferences
-	tolerance := [...]float64{hyper.ForDifferences: g.slopeTolerance, hyper.ForStep: g.slopeTolerance, hyper.ForMode: fineTolerance, hyper.ForNode: nodeTolerance}[to]
+	tolerance := g.slopeTolerance
+	if to == hyper.ForMode {
+		tolerance = fineTolerance
+	}
 	var above *newton.Given // of a difference
 	moves := []move{}
-	err := g.aside(len(thetas), false, func(k int, guess bool) error {
+	err := g.aside(len(thetas), func(k int) error {
 		theta, at, err := thetas[k], g.mode, error(nil)
 		odd := differences && k%2 == 1
 		switch {
-		case guess && odd && len(g.moves) == 0: // it begins from the other side
+		case odd && above == nil: // which waits, and from which it begins
 			return nil
 		case slices.Equal(theta, g.theta):
 			g.newton.Place(at.Point)
 		case odd:
 			at, err = g.opposite(ctx, theta, above)
+		case to == hyper.ForNode:
+			at, err = g.at(ctx, theta, g.toleranceOf(theta))
 		default:
+			above = nil
 			at, err = g.at(ctx, theta, tolerance)
 		}
-		if err != nil || guess {
+		if err != nil {
 			return err
 		}
 		e := evaluation(at)
 		if to == hyper.ForNode {
 			e.Point = g.point(at)
+		}
+		if e.Correction, err = g.correction(ctx, at); err != nil {
+			return err
 		}
 		if err := do(k, e); err != nil {
 			return err
@@ -212,6 +227,31 @@ func (g *integration) Evaluate(ctx context.Context, from *hyper.Evaluation, thet
 		g.moves = moves
 	}
 	return nil
+}
+
+// toleranceOf is that of a node: where rows are many, its distance from the posterior counts in sums with its weight,
+// and with its variances, which are at most what the prior's are, beside those of the mode.
+func (g *integration) toleranceOf(theta []float64) float64 {
+	if !g.quadratic && !g.valued { // passes cost nothing
+		return g.nodeTolerance
+	}
+	far, widening := g.top.Axes.Distance(theta), 0.0
+	for k, v := range theta {
+		widening = math.Max(widening, 2*math.Abs(v-g.theta[k]))
+	}
+	return math.Min(farTolerance, g.nodeTolerance*math.Exp(math.Max(0, far*far/2-widening)))
+}
+
+// correction is what quadrature in every group says that the bound misses, 0 where there is none.
+func (g *integration) correction(ctx context.Context, at *newton.Given) (float64, error) {
+	if g.quadrature == nil {
+		return 0, nil
+	}
+	missed, err := g.quadrature.Missed(ctx, at.Point)
+	if !problem.Finite(missed) {
+		missed = 0
+	}
+	return missed, err
 }
 
 // opposite fits at θ moved from the mode in one coordinate, after a fit at the other side: that says where it is to
@@ -238,6 +278,10 @@ const steepest = 0.02
 func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Point, error) {
 	learned := len(g.newton.Theta(from)) > 0
 	g.slopeTolerance = slopeTolerance
+	if stated := g.config.Tolerance; stated > 0 {
+		g.slopeTolerance = min(slopeTolerance, max(fineTolerance, stated))
+	}
+	g.nodeTolerance = nodeTolerance / slopeTolerance * g.slopeTolerance
 	switch variational := g.config.Approximation != Laplace; {
 	case len(from.Free) == 0:
 		g.quadratic = variational && g.operations() > cheapOperations
@@ -245,7 +289,7 @@ func (g *integration) run(ctx context.Context, from *newton.Point) (*newton.Poin
 		g.valued = variational && g.operations() > freeOperations
 	}
 	if g.quadratic || g.valued {
-		g.slopeTolerance = max(slopeTolerance, g.tolerance())
+		g.slopeTolerance = max(g.slopeTolerance, g.tolerance())
 	}
 	switch {
 	case g.config.Approximation == Laplace:
@@ -286,6 +330,14 @@ func (g *integration) search(ctx context.Context, from *newton.Point, integrate 
 		return nil
 	}
 	rules := g.rules()
+	if integrate && !laplace {
+		if g.quadrature, err = g.newton.Quadrature(ctx, g.rows, g.mode.Family); err != nil {
+			return err
+		}
+		if g.quadrature != nil && !g.quadratic && !g.valued { // a bound is off by the square, what it misses is not
+			g.slopeTolerance = fineTolerance
+		}
+	}
 	if g.top, err = rules.Mode(ctx, g, begin); err == nil && integrate {
 		if g.all, err = rules.Integrate(ctx, g, g.top); err == nil {
 			g.top = g.all.Mode

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/internal/newton"
+	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -32,9 +34,15 @@ func integrated(t *testing.T, model credence.Model, data credence.Data) *integra
 // integratedBy is integrated with a config.
 func integratedBy(t *testing.T, model credence.Model, cfg Config, data credence.Data) *integration {
 	t.Helper()
-	ctx := context.Background()
 	r := newFit(t, model, cfg, data)
-	must.Succeed(t, r.findLevels(ctx))
+	must.Succeed(t, r.findLevels(t.Context()))
+	return integratedOn(t, r)
+}
+
+// integratedOn is integrated of a fit that has begun.
+func integratedOn(t *testing.T, r *fit) *integration {
+	t.Helper()
+	ctx := context.Background()
 	rows := r.Rows(0)
 	s := must.Value(r.Start(ctx, rows, rows))(t)
 	r.start = s
@@ -232,5 +240,52 @@ func TestAxisSumsOfEveryFamily(t *testing.T) {
 			whole += (v[weight] + gap*gap) / float64(len(parts))
 		}
 		closeTo(t, fmt.Sprintf("%v: variance of the parts", lik), whole/covariance[weight*g.Dims+weight], 1, 1e-9)
+	}
+}
+
+// TestNodesNearTheMode: the bound at nodes that is taken with the variances of f at the mode is that of a climb there,
+// to a tenth of what a node may be off by, also of nodes that follow, for which nothing is added up for variances, and
+// of sparse rows.
+func TestNodesNearTheMode(t *testing.T) {
+	ctx := t.Context()
+	for _, c := range []struct {
+		lik    credence.Likelihood
+		sparse int // columns
+	}{{likelihood.NegativeBinomial{}, 4}, {likelihood.Gamma{}, 0}, {likelihood.StudentT{}, 0}, {likelihood.OrdinalGrades(3), 4}} {
+		data := conform.Regression(c.lik.(likelihood.Sampler), 6000, 5, 7)
+		features := conform.Columns{Dense: 5 - c.sparse, Sparse: c.sparse, Intercept: true}
+		g := integrated(t, credence.Model{Features: features, Likelihood: c.lik, Prior: normal}, conform.Memory{All: data})
+		nodes := 0
+		for axis := range g.theta {
+			for _, z := range []float64{-1.4, 1.4} {
+				theta := slices.Clone(g.theta)
+				for i := range theta {
+					theta[i] += z * g.top.Axes.Root().At(i, axis)
+				}
+				near := true
+				for k, m := range g.moves {
+					near = near && within(m.missed, theta[k]-g.theta[k], nodeTolerance/float64(len(g.moves)))
+				}
+				if !near {
+					continue
+				}
+				nodes++
+				g.valued = false
+				want := must.Value(g.at(ctx, theta, fineTolerance))(t)
+				g.valued = true
+				got := must.Value(g.at(ctx, theta, nodeTolerance))(t)
+				if got.Gradient != nil || want.Gradient == nil {
+					t.Fatalf("%v: the node is a climb", c.lik)
+				}
+				closeTo(t, fmt.Sprintf("%v: log density at %g on axis %d", c.lik, z, axis), got.LogDensity, want.LogDensity, nodeTolerance/10)
+				// Another mode is where the bound is known: what is kept of the first one is none of its.
+				again := must.Value(g.newton.At(ctx, g.rows, theta, want.Point, want.Shift, g.stats, newton.Task{There: want}, false))(t)
+				closeTo(t, fmt.Sprintf("%v: log density where it is known", c.lik), again.LogDensity, want.LogDensity, 1e-7)
+			}
+		}
+		t.Logf("%v: %d nodes", c.lik, nodes)
+		if nodes < 2 {
+			t.Errorf("%v: %d nodes are near", c.lik, nodes)
+		}
 	}
 }

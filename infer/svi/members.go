@@ -159,6 +159,10 @@ func (g *integration) widths(root *mat.SymDense) []float64 {
 func (g *integration) finish(o *outcome) {
 	o.members, o.parameters = g.members(), g.family()
 	evidence, mode := g.all.LogDensity, g.mode.Bound
+	if g.quadrature != nil {
+		evidence = g.all.Uncorrected
+		g.report.EvidenceCorrection = new(g.all.LogDensity - evidence)
+	}
 	g.report.HyperEvaluations = g.evaluations
 	if g.config.Approximation == Laplace {
 		g.report.EvidenceEstimate = &evidence

@@ -138,3 +138,46 @@ func TestSeparatedInParts(t *testing.T) {
 		}
 	}
 }
+
+// TestFarNodes: a node that weighs little is known without a look at the rows from farther away, as long as its
+// distance from the posterior, times its weight and how much wider it is, is that of a node at the mode.
+func TestFarNodes(t *testing.T) {
+	ctx := context.Background()
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	data := draw(t, likelihood.Bernoulli{}, 1500, 30, 4)
+	g := integrated(t, credence.Model{Features: plain{p: 30, intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, data)
+	if tolerance := g.toleranceOf(g.theta); math.Abs(tolerance/nodeTolerance-1) > 1e-3 {
+		t.Errorf("at the mode the tolerance is %v", tolerance)
+	}
+	beyond := 0
+	for _, z := range g.top.Axes.Nodes() {
+		step := z * g.top.Axes.SD(0)
+		theta := []float64{g.theta[0] + step}
+		tolerance := g.toleranceOf(theta)
+		weight := math.Exp(2*math.Abs(step) - z*z/2)
+		if tolerance > farTolerance || tolerance*weight > 1.001*math.Max(nodeTolerance, nodeTolerance*weight) {
+			t.Errorf("node %v: the tolerance is %v at a weight of %v", z, tolerance, weight)
+		}
+		if within(g.moves[0].missed, step, nodeTolerance) || !within(g.moves[0].missed, step, tolerance) {
+			continue
+		}
+		beyond++
+		near, err := g.at(gone, theta, tolerance)
+		if err != nil {
+			t.Fatalf("node %v needs the rows: %v", z, err)
+		}
+		exact := must.Value(g.from(ctx, theta, g.mode.Point, g.mode.Shift, fineTolerance))(t)
+		if gap := math.Abs(near.LogDensity - exact.LogDensity); gap*weight > nodeTolerance {
+			t.Errorf("node %v: the density is %v, with the rows %v", z, near.LogDensity, exact.LogDensity)
+		}
+		for j, v := range exact.Psi {
+			if gap := math.Abs(near.Mean[j]-exact.Mean[j]) / math.Sqrt(v); gap*weight > nodeTolerance {
+				t.Errorf("node %v: the mean of weight %d is off by %v standard deviations, which count %v", z, j, gap, gap*weight)
+			}
+		}
+	}
+	if beyond == 0 {
+		t.Error("no node is beyond the tolerance of one at the mode")
+	}
+}

@@ -351,6 +351,17 @@ func TestArrowIsDenseAlgebra(t *testing.T) {
 // taken one by one.
 func (o *oracle) draws(t *testing.T, regression []float64) {
 	t.Helper()
+	sum, d := o.drawn(regression), o.f.weights
+	var got, want []float64
+	for i := range d {
+		for j := range d {
+			got, want = append(got, sum.At(i, j)), append(want, o.covariance.At(i, j))
+		}
+	}
+	near(t, "covariance of draws", got, want)
+}
+
+func (o *oracle) drawn(regression []float64) *mat.SymDense {
 	d := o.f.weights
 	sum, draw := mat.NewSymDense(d, nil), make([]float64, d)
 	for k := range d {
@@ -365,13 +376,7 @@ func (o *oracle) draws(t *testing.T, regression []float64) {
 		}())
 		sum.SymRankOne(sum, 1, mat.NewVecDense(d, draw))
 	}
-	var got, want []float64
-	for i := range d {
-		for j := range d {
-			got, want = append(got, sum.At(i, j)), append(want, o.covariance.At(i, j))
-		}
-	}
-	near(t, "covariance of draws", got, want)
+	return sum
 }
 
 func TestNestedKeysAreHeads(t *testing.T) {

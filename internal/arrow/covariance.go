@@ -120,7 +120,7 @@ func (p *Pattern) Regression(ws *credence.Workspace, covariance []float64) []flo
 	}
 	semidefinite(roots, q)
 	semidefinite(leaf, size)
-	for t := range p.heads {
+	for t := len(p.heads) - 1; t >= 0; t-- {
 		at := &p.heads[t]
 		ws.InRuns(at.levels, func(from, to int) {
 			for g := from; g < to; g++ {
@@ -135,6 +135,10 @@ func (p *Pattern) Regression(ws *credence.Workspace, covariance []float64) []flo
 func (p *Pattern) regress(out, covariance []float64, at *head, g int, roots []float64) {
 	k, q := at.k, p.Dense
 	b, to := p.block(covariance, at, g), p.block(out, at, g)
+	if p.several(&b) {
+		p.regressCrossed(out, covariance, at.k, &b, &to)
+		return
+	}
 	m := q + len(b.cells)
 	if m > q {
 		roots = make([]float64, m*m)

@@ -17,6 +17,10 @@
 // dense matrix, and R³/3 for the leaf. Its selected inverse (Takahashi, Fagan & Chen 1973) has the numbers of the
 // pattern, which are all that slopes, variances of weights and those of rows ask for.
 //
+// [Crossed] is for two keys whose levels meet in too many ways for a leaf that is factored: the second key is a head,
+// too, and conjugate gradients solve. A posterior of its numbers takes levels of the second key for independent given
+// the leaf.
+//
 // Levels are worked on by several threads; every number is a sum in the order of rows, or of levels, so that results
 // are the same bytes at any number of threads.
 package arrow

@@ -15,11 +15,30 @@ const leastNested = 64
 // Weights returns how many weights the levels of the largest key have in sparse columns, and how many those of all
 // keys.
 func Weights(features credence.Features) (largest, all int) {
-	for _, group := range keys(features) {
+	for _, group := range keys(features, false) {
 		all += weightsOf(group)
 		largest = max(largest, weightsOf(group))
 	}
 	return largest, all
+}
+
+// Beside returns how many weights neither of the two largest keys has in sparse columns, or -1 with fewer than two
+// keys.
+func Beside(features credence.Features) int {
+	list := keys(features, false)
+	if len(list) < 2 {
+		return -1
+	}
+	return features.Weights() - weightsOf(list[0]) - weightsOf(list[1])
+}
+
+// Head returns the runs of the key with the most weights, of several the first, in dense columns, too; nil without one.
+func Head(features credence.Features) []ability.LevelRun {
+	list := keys(features, true)
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 func weightsOf(runs []ability.LevelRun) (count int) {
@@ -29,14 +48,14 @@ func weightsOf(runs []ability.LevelRun) (count int) {
 	return count
 }
 
-// keys are the runs in sparse columns, by their keys.
-func keys(features credence.Features) (list [][]ability.LevelRun) {
+// keys are the runs in sparse columns, or in all, by their keys, that with the most weights first.
+func keys(features credence.Features, dense bool) (list [][]ability.LevelRun) {
 	keyed, ok := features.(ability.Keyed)
 	if !ok {
 		return nil
 	}
 	for _, r := range keyed.LevelRuns() {
-		if r.First < keyed.DenseWeights() || r.Levels < 1 {
+		if !dense && r.First < keyed.DenseWeights() || r.Levels < 1 {
 			continue
 		}
 		k := slices.IndexFunc(list, func(of []ability.LevelRun) bool { return of[0].Key == r.Key && of[0].Levels == r.Levels })
@@ -45,6 +64,7 @@ func keys(features credence.Features) (list [][]ability.LevelRun) {
 		}
 		list[k] = append(list[k], r)
 	}
+	slices.SortStableFunc(list, func(a, b []ability.LevelRun) int { return weightsOf(b) - weightsOf(a) })
 	return list
 }
 
@@ -62,8 +82,7 @@ type Finder struct {
 // NewFinder begins with features of which some weights are those of levels. The key with most of them is the outermost
 // head, of several the first.
 func NewFinder(features credence.Features) *Finder {
-	f := &Finder{weights: features.Weights(), dense: features.(ability.Keyed).DenseWeights(), heads: keys(features)}
-	slices.SortStableFunc(f.heads, func(a, b []ability.LevelRun) int { return weightsOf(b) - weightsOf(a) })
+	f := &Finder{weights: features.Weights(), dense: features.(ability.Keyed).DenseWeights(), heads: keys(features, false)}
 	for len(f.heads) > 1 && weightsOf(f.heads[len(f.heads)-1]) < leastNested {
 		f.heads = f.heads[:len(f.heads)-1]
 	}
@@ -141,7 +160,8 @@ func once(pairs []uint64) []uint64 {
 
 // Pattern returns that of the rows so far.
 func (f *Finder) Pattern() (*Pattern, error) {
-	heads, pairs := f.heads[:1:1], [][]uint64{once(f.pairs)}
+	f.pairs = once(f.pairs)
+	heads, pairs := f.heads[:1:1], [][]uint64{f.pairs}
 	used := slices.Clone(f.level) // ≥ 0 for columns of heads
 	for _, runs := range f.heads[1:] {
 		levels := f.levels(runs)
@@ -155,6 +175,30 @@ func (f *Finder) Pattern() (*Pattern, error) {
 		}
 	}
 	places, err := New(f.weights, f.dense, heads, f.cells(heads, make([][]uint64, len(heads)), nil))
+	if err != nil {
+		return nil, err
+	}
+	return New(f.weights, f.dense, heads, f.cells(heads, pairs, places))
+}
+
+// Crossed returns that of the rows so far whose heads are the two largest keys, whatever rows have of both: it has no
+// factor, and is for [Crossed]. Every level of the second meets all sparse columns of the leaf.
+func (f *Finder) Crossed() (*Pattern, error) {
+	heads, used := f.heads[:2:2], f.levels(f.heads[1])
+	var leaf []uint64
+	for c, l := range used {
+		if l < 0 && f.level[c] < 0 {
+			leaf = append(leaf, uint64(c))
+		}
+	}
+	f.pairs = once(f.pairs)
+	pairs := [][]uint64{f.pairs, nil}
+	for l := range uint64(heads[1][0].Levels) {
+		for _, c := range leaf {
+			pairs[1] = append(pairs[1], l<<32|c)
+		}
+	}
+	places, err := New(f.weights, f.dense, heads, f.cells(heads, make([][]uint64, 2), nil))
 	if err != nil {
 		return nil, err
 	}

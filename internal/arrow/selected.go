@@ -1,6 +1,7 @@
 package arrow
 
 import (
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -133,12 +134,14 @@ func (w *with) at(place int32) float64 {
 }
 
 // Scale turns an inverse that Inverse stored into C = S A⁻¹ S.
-func (f *Factor) Scale(dst []float64) {
-	p, q, size, s := f.p, f.p.Dense, f.p.Rest(), f.deviations
-	of := s[p.leaf:]
+func (f *Factor) Scale(dst []float64) { f.p.scale(f.ws, dst, f.deviations) }
+
+// scale multiplies both sides by numbers in the pattern's order.
+func (p *Pattern) scale(ws *credence.Workspace, dst, s []float64) {
+	q, size, of := p.Dense, p.Rest(), s[p.leaf:]
 	for t := range p.heads {
 		at := &p.heads[t]
-		f.ws.InRuns(at.levels, func(from, to int) {
+		ws.InRuns(at.levels, func(from, to int) {
 			for g := from; g < to; g++ {
 				b, first, next := p.block(dst, at, g), at.first+g*at.k, 0
 				for r := range at.k {
@@ -158,7 +161,7 @@ func (f *Factor) Scale(dst []float64) {
 		})
 	}
 	leaf := p.leafOf(dst)
-	f.ws.InRuns(size, func(from, to int) {
+	ws.InRuns(size, func(from, to int) {
 		for i := from; i < to; i++ {
 			for j := range size {
 				leaf[i*size+j] *= of[i] * of[j]

@@ -1,6 +1,7 @@
 package candidates
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -83,10 +84,7 @@ func (t *Table) NewSetting(engine string, model credence.Model, odds [2]float64)
 			s.Noise.Start = math.Max(s.Noise.Start, hyper.LeastLogNoise)
 		}
 	case likelihood.Bernoulli:
-		s.Classes, s.Link, s.Target = true, l.Link, t.Held.Target
-		if s.Link == "" {
-			s.Link = likelihood.Logit
-		}
+		s.Classes, s.Link, s.Target = true, cmp.Or(l.Link, likelihood.Logit), t.Held.Target
 		// With a flat prior the maximum for weak data is π = 0.
 		if s.OddsB = 4; len(s.Candidates) >= 200 {
 			s.OddsA, s.OddsB = 3, 99

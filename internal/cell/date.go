@@ -3,6 +3,7 @@ package cell
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,14 +15,7 @@ var dateOrders = [...]string{"ymd", "dmy", "mdy"}
 const AnyDate = "date"
 
 // DateOrder reports whether a word is one of the orders of day, month and year.
-func DateOrder(word string) bool {
-	for _, order := range dateOrders {
-		if word == order {
-			return true
-		}
-	}
-	return false
-}
+func DateOrder(word string) bool { return slices.Contains(dateOrders[:], word) }
 
 // DateNotation is that of columns whose values are days already, as dates of programs and of typed files are.
 var DateNotation = Notation{Date: "ymd"}

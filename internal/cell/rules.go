@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -200,4 +201,13 @@ func Plural(n int, one, many string) string {
 		return one
 	}
 	return many
+}
+
+// List writes names, the first few of many.
+func List(names []string) string {
+	const most = 12
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, … (%d in all)", strings.Join(names[:most], ", "), len(names))
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -72,7 +71,7 @@ func onlineScore(t *testing.T, l credence.Online, rows *credence.Batch) {
 	l.Finish()
 	fitted := credence.Fitted{Members: make([]credence.Member, 1)}
 	l.Describe(&fitted)
-	lik, err := ability.Require[credence.Predictive]("conform", "likelihood", fitted.Members[0].Model.Likelihood)
+	lik, err := credence.Require[credence.Predictive]("conform", "likelihood", fitted.Members[0].Model.Likelihood)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,8 +57,8 @@ type Layout interface {
 	Factor(ws *credence.Workspace) Factor
 }
 
-// Solver is the form by weights, as far as every layout has it.
-type Solver interface {
+// System is the form by weights, as far as evidence and its slopes ask for it.
+type System interface {
 	// Set takes H times a scale, and the prior standard deviations S, of which it keeps a copy. The error is a
 	// [*Repeated].
 	Set(h []float64, scale float64, deviations []float64) error
@@ -71,7 +71,12 @@ type Solver interface {
 	LogDet() float64
 	// Inverse stores A⁻¹ as the layout has it, with both triangles where it is a square.
 	Inverse(dst []float64)
-	// Covariance stores C in the same way.
+}
+
+// Solver is the form by weights, as far as every layout has it.
+type Solver interface {
+	System
+	// Covariance stores C as Inverse stores A⁻¹.
 	Covariance(dst []float64)
 	// Variances stores diag C.
 	Variances(dst []float64)

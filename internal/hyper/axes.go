@@ -216,6 +216,24 @@ func (a *Axes) Whitened(gradient []float64) float64 {
 	return math.Sqrt(math.Max(0, mat.Inner(g, a.covariance, g)))
 }
 
+// Distance is that of θ from the mode in the same units.
+func (a *Axes) Distance(theta []float64) float64 {
+	p, square := a.Count(), 0.0
+	if p == 0 {
+		return 0
+	}
+	var inverse mat.Cholesky
+	inverse.Factorize(a.covariance) // positive definite, since the curvature is finite
+	step, along := mat.NewVecDense(p, nil), mat.VecDense{}
+	for j, v := range theta {
+		step.SetVec(j, v-a.Theta[j])
+	}
+	if inverse.SolveVecTo(&along, step) == nil {
+		square = mat.Dot(step, &along)
+	}
+	return math.Sqrt(math.Max(0, square))
+}
+
 // Root returns H^(−½), p×p, whose columns are the axes; nil for p = 0.
 func (a *Axes) Root() *mat.SymDense { return a.root }
 
@@ -246,6 +264,8 @@ const (
 type Slopes struct {
 	Mean     []float64 // ∂m_j/∂θ_k
 	Variance []float64 // ∂V_jj/∂θ_k
+	// Correction are those of [Point.Correction], p; nil where there is none.
+	Correction []float64
 }
 
 // Skip reports whether the integration may be left out, and the two figures it goes by: share =

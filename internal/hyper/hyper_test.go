@@ -178,7 +178,7 @@ func spreadOuter(d int) func([]float64, float64, []float64) {
 
 func (l *linear) sums(t *testing.T, axes *Axes) *sums {
 	t.Helper()
-	s := newSums(axes, l.at(l.theta), spreadOuter(len(l.spread)))
+	s := newSums(&Maximum{Axes: axes}, l.at(l.theta), spreadOuter(len(l.spread)))
 	for _, theta := range axes.points() {
 		if !s.add(l.at(theta)) {
 			t.Fatal("a point is higher than the mode")
@@ -314,7 +314,7 @@ func TestScaleMixture(t *testing.T) {
 		return Point{LogDensity: -df*u - df/2/v, Mean: []float64{0}, Variance: []float64{v}, Linear: []float64{v}}
 	}
 	axes := must.Value(NewAxes([]float64{0}, -df/2, mat.NewSymDense(1, []float64{2 * df}), false))(t)
-	s := newSums(axes, at(0), nil)
+	s := newSums(&Maximum{Axes: axes}, at(0), nil)
 	for _, theta := range axes.points() {
 		if !s.add(at(theta[0])) {
 			t.Fatal("a point is higher than the mode")
@@ -341,7 +341,7 @@ func TestDF(t *testing.T) {
 func TestPointsOutOfPlace(t *testing.T) {
 	l := newLinear(1, 1)
 	axes, _ := NewAxes(l.theta, 1.5, l.hessian, false)
-	s := newSums(axes, l.at(l.theta), nil)
+	s := newSums(&Maximum{Axes: axes}, l.at(l.theta), nil)
 	p := l.at(l.theta)
 	p.LogDensity += 0.11
 	if s.add(p) {
@@ -404,4 +404,16 @@ func TestScaleMode(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDistance: a point of the quadrature is as far from the mode as its z is long, whatever the curvature.
+func TestDistance(t *testing.T) {
+	a := must.Value(NewAxes([]float64{0.3, -2, 5}, 0, mat.NewSymDense(3, []float64{4, 1, 0, 1, 90, 2, 0, 2, 0.5}), false))(t)
+	for _, part := range a.parts() {
+		for _, s := range part {
+			near(t, "distance", a.Distance(a.at(s)), math.Sqrt(s.z[0]*s.z[0]+s.z[1]*s.z[1]+s.z[2]*s.z[2]), 1e-12)
+		}
+	}
+	near(t, "distance of the mode", a.Distance(a.Theta), 0, 1e-12)
+	near(t, "distance without hyper-parameters", must.Value(NewAxes(nil, 0, nil, false))(t).Distance(nil), 0, 0)
 }

@@ -35,6 +35,8 @@ type Integrated struct {
 	// mode.
 	Gains   []float64
 	Dropped int // nodes that weigh nothing
+	// Uncorrected is the log evidence without the corrections of points; but for rounding the same where none are.
+	Uncorrected float64
 }
 
 // restarts bounds the searches that go on from nodes, and coarseWeights the number of weights with five nodes on an
@@ -47,6 +49,10 @@ const (
 // Integrate adds up the axes about a mode. Where a node is more likely than the mode, the search goes on from there.
 func (r Rules) Integrate(ctx context.Context, m Model, top *Maximum) (*Integrated, error) {
 	for again := 0; ; again++ {
+		var err error
+		if top, err = r.recentre(ctx, m, top); err != nil {
+			return nil, err
+		}
 		out, elsewhere, err := r.integrate(ctx, m, top)
 		for _, j := range r.Marginals {
 			if out == nil || err != nil || elsewhere != nil {
@@ -82,13 +88,15 @@ func (r Rules) integrate(ctx context.Context, m Model, top *Maximum) (out *Integ
 		if centre, err = r.one(ctx, m, top.At, top.At.Theta, ForNode); err != nil {
 			return nil, nil, err
 		}
+		top.At.Correction = centre.Correction
 	}
 	out = &Integrated{Outcome: Skipped, Mode: top, Point: centre.Point, Theta: centre.Theta}
 	law := func([]float64) []float64 { return nil }
 	if r.Law != nil {
 		law, out.Law = r.Law, axes.expect(r.Law)
 	}
-	if out.LogDensity = axes.Laplace(); len(top.Slopes.Mean) > 0 || p == 0 {
+	out.Uncorrected = axes.Laplace() + top.peak() - axes.LogDensity
+	if out.LogDensity = axes.Laplace() + centre.Correction; len(top.Slopes.Mean) > 0 || p == 0 {
 		if skip, _, _ := axes.Skip(centre.Variance, top.Slopes); skip {
 			return out, nil, nil
 		}
@@ -101,7 +109,7 @@ func (r Rules) integrate(ctx context.Context, m Model, top *Maximum) (out *Integ
 		p.Linear = append(append(p.Linear, theta...), law(theta)...)
 		return p
 	}
-	s, thetas := newSums(axes, with(centre.Point, centre.Theta), r.Spread), axes.points()
+	s, thetas := newSums(top, with(centre.Point, centre.Theta), r.Spread), axes.points()
 	err = r.evaluate(ctx, m, top.At, thetas, ForNode, func(i int, e *Evaluation) error {
 		if ok := s.add(with(e.Point, e.Theta)); !ok && r.Climb != nil {
 			elsewhere = e.Theta
@@ -119,13 +127,44 @@ func (r Rules) integrate(ctx context.Context, m Model, top *Maximum) (out *Integ
 	if elsewhere != nil {
 		return nil, elsewhere, nil
 	}
-	out.Outcome, out.Point, out.Fourth, out.Gains = Summed, s.Point, s.Fourth, s.gains
+	out.Outcome, out.Point, out.Fourth, out.Gains, out.Uncorrected = Summed, s.Point, s.Fourth, s.gains, s.uncorrected
 	own := len(s.Linear) - p - len(out.Law)
 	out.Linear, out.Theta = s.Linear[:own], s.Linear[own:own+p]
 	for i, least := range law(out.Theta) { // a sum of axes may lie below what Jensen's inequality allows
 		out.Law[i] = math.Max(s.Linear[own+p+i], least)
 	}
 	return out, nil, err
+}
+
+// farCorrected is how far corrections have to take the mode, in standard deviations, for the points to go with it.
+const farCorrected = 0.1
+
+// recentre returns a maximum to which corrections move the mode, by their slopes and the curvature there: a step of
+// Newton's method. Where points are, that is all that it decides: the weights of points say what is more likely.
+func (r Rules) recentre(ctx context.Context, m Model, top *Maximum) (*Maximum, error) {
+	if len(top.Slopes.Correction) == 0 || top.Axes.Whitened(top.Slopes.Correction) < farCorrected {
+		return top, nil
+	}
+	theta := make([]float64, top.Axes.Count())
+	top.Axes.NewtonStep(theta, top.Slopes.Correction)
+	kernel.Axpy(1, top.At.Theta, theta)
+	at, err := r.one(ctx, m, top.At, theta, ForMode)
+	if err != nil {
+		return nil, err
+	}
+	moved, axes := *top, *top.Axes
+	axes.Theta = slices.Clone(theta)
+	axes.MoveTo(theta, at.LogDensity)
+	moved.At, moved.Axes, moved.uncorrected = at, &axes, top.At
+	return &moved, nil
+}
+
+// peak is the log density of the mode without corrections.
+func (m *Maximum) peak() float64 {
+	if m.uncorrected != nil {
+		return m.uncorrected.LogDensity
+	}
+	return m.Axes.LogDensity
 }
 
 // errHigher ends a sum.
@@ -154,6 +193,9 @@ func (r Rules) expand(out *Integrated) {
 // Point is what is known of the weights given θ.
 type Point struct {
 	LogDensity float64 // g: log evidence and log priors
+	// Correction is what a better approximation of the evidence has more. It weighs points; the search for the mode
+	// goes by g alone.
+	Correction float64
 	// Mean and Variance are those of the weights, or of other linear functions of f. Mean may be
 	// longer: further means of which no variances are wanted.
 	Mean     []float64
@@ -169,6 +211,8 @@ type sums struct {
 	Point            // totals over the parts that are complete; of densities the log evidence
 	Fourth []float64 // fourth cumulants, of what has variances
 	gains  []float64 // of all points so far
+	// uncorrected is the log evidence without corrections, and peak the log density of the mode without them.
+	uncorrected, peak float64
 
 	axes       *Axes
 	parts      [][]spot
@@ -178,6 +222,7 @@ type sums struct {
 	// Of the open part.
 	axisLinear []float64 // Σ W (X − X̂)
 	weights    []float64 // W of its points, the mode's last
+	plain      float64   // their sum without corrections
 	means      []float64 // of its points, one after the other, without the mode's
 	variances  []float64
 }
@@ -198,10 +243,15 @@ func Upper(d int) Spread {
 
 // newSums begins with the mode, whose slices the sums keep and do not change; spread is nil where there is no
 // covariance.
-func newSums(axes *Axes, mode Point, spread Spread) *sums {
+func newSums(top *Maximum, mode Point, spread Spread) *sums {
+	axes := top.Axes
 	return &sums{
 		axes: axes, parts: axes.parts(), mode: mode, spread: spread, Fourth: make([]float64, len(mode.Variance)), axisLinear: make([]float64, len(mode.Linear)),
-		Point: Point{axes.Laplace(), slices.Clone(mode.Mean), slices.Clone(mode.Variance), slices.Clone(mode.Linear)},
+		uncorrected: axes.Laplace(), peak: top.peak(),
+		Point: Point{
+			LogDensity: axes.Laplace() + mode.Correction,
+			Mean:       slices.Clone(mode.Mean), Variance: slices.Clone(mode.Variance), Linear: slices.Clone(mode.Linear),
+		},
 	}
 }
 
@@ -215,11 +265,14 @@ const leastGain = -700
 // allows. A point at which the density is no number weighs nothing.
 func (s *sums) add(p Point) (ok bool) {
 	n := s.parts[s.part][s.node]
-	gain := p.LogDensity - s.axes.LogDensity
-	if gain > higher {
+	if p.LogDensity-s.peak > higher {
 		return false
 	}
-	gain += kernel.Dot(n.z, n.z) / 2
+	gain := p.LogDensity - s.axes.LogDensity + kernel.Dot(n.z, n.z)/2
+	if gain > leastGain {
+		s.plain += n.weight * math.Exp(gain)
+	}
+	gain += p.Correction - s.mode.Correction
 	if !(gain > leastGain) { // NaN
 		gain = leastGain
 	}
@@ -250,6 +303,7 @@ func (s *sums) finishPart() {
 		total -= n.weight
 	}
 	s.weights = append(s.weights, total) // the mode's
+	s.uncorrected += math.Log(s.plain + total)
 	s.means, s.variances = append(s.means, s.mode.Mean...), append(s.variances, s.mode.Variance...)
 	total = 0
 	for _, w := range s.weights {
@@ -288,6 +342,7 @@ func (s *sums) finishPart() {
 		}
 	}
 	clear(s.axisLinear)
+	s.plain = 0
 	s.weights, s.means, s.variances = s.weights[:0], s.means[:0], s.variances[:0]
 	s.part, s.node = s.part+1, 0
 }

@@ -43,7 +43,7 @@ func (r Rules) marginal(ctx context.Context, m Model, top *Maximum, j int) (Marg
 			thetas = append(thetas, theta)
 		}
 		return r.evaluate(ctx, m, top.At, thetas, ForStep, func(k int, e *Evaluation) error {
-			if values[places[k]] = e.LogDensity - axes.LogDensity; math.IsNaN(e.LogDensity) {
+			if values[places[k]] = e.LogDensity + e.Correction - axes.LogDensity - top.At.Correction; math.IsNaN(e.LogDensity) {
 				values[places[k]] = leastGain
 			}
 			return nil

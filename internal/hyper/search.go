@@ -97,6 +97,8 @@ type Maximum struct {
 
 	fine  bool    // evaluated as one near the mode
 	reach float64 // of the next step
+	// uncorrected is the mode, where At is where corrections move it; else nil
+	uncorrected *Evaluation
 }
 
 // longestStep bounds the first step; one that it held back and that went well doubles it.
@@ -175,6 +177,10 @@ func (r Rules) Differences(ctx context.Context, m Model, at *Evaluation) (*mat.S
 				out.SetSym(k, l, out.At(k, l)-share)
 			}
 			kernel.Axpy(sign/(2*r.Width), e.Mean[:count], slopes.Mean[k*count:])
+			if k == len(slopes.Correction) {
+				slopes.Correction = append(slopes.Correction, 0)
+			}
+			slopes.Correction[k] += sign / (2 * r.Width) * e.Correction
 			kernel.Axpy(sign/(2*r.Width), e.Variance[:count], slopes.Variance[k*count:])
 		}
 		return nil

@@ -35,7 +35,7 @@ type micro[T float] struct {
 	// one with lda = nr.
 	tile func(kc int, alpha float64, a *T, lda int, b *T, c *float64, ldc int, add int)
 	// narrow are tiles of two thirds and one third of a panel's width, from
-	// where b and c point: for the diagonal of symmetric products. Nil means none.
+	// where b and c point: for the diagonal of symmetric products and the last panel. Nil means none.
 	narrow [2]func(kc int, alpha float64, a *T, lda int, b *T, c *float64, ldc int, add int)
 	// panel and strip copy kc full rows of a matrix with ld elements a row;
 	// strip multiplies row k by w[k] unless w is nil.
@@ -63,16 +63,15 @@ func aligned[T float](n int) []T {
 	return x[skip : skip+n : skip+n]
 }
 
-// tileFrom computes the columns of a tile from the one that has the index of
-// the strip's first row, skip columns into the panel, and maybe some before it:
-// what lies on and right of the diagonal.
-func (m *micro[T]) tileFrom(skip, kc int, alpha float64, a *T, lda int, b *T, c *float64, ldc int, add int) {
+// tilePart computes the columns of a tile from one up to another, and maybe some beside them in thirds of a panel:
+// those on and right of the diagonal, and those inside C.
+func (m *micro[T]) tilePart(from, to, kc int, alpha float64, a *T, lda int, b *T, c *float64, ldc int, add int) {
 	third := m.nr / 3
-	if m.narrow[0] == nil || skip < third {
+	if m.narrow[0] == nil || to-from/third*third > 2*third {
 		m.tile(kc, alpha, a, lda, b, c, ldc, add)
 		return
 	}
-	part := skip / third
-	from := part * third
-	m.narrow[part-1](kc, alpha, a, lda, &unsafe.Slice(b, m.nr)[from], &unsafe.Slice(c, m.nr)[from], ldc, add)
+	first, last := from/third, (to+third-1)/third
+	from = first * third
+	m.narrow[2-(last-first)](kc, alpha, a, lda, &unsafe.Slice(b, m.nr)[from], &unsafe.Slice(c, m.nr)[from], ldc, add)
 }

@@ -67,10 +67,18 @@ func checkTile[T float](t *testing.T, isa ISA, m *micro[T], kc int, q byte, alph
 	}
 	ldc, add := nr+int(q>>7), int(q&1)
 	want, got := random(mr*ldc, 3), random(mr*ldc, 3)
-	m.tileFrom(skip, kc, alpha, &strip[0], mr, &b[0], &want[0], ldc, add)
-	m.tileFrom(skip, kc, alpha, &a[first], nr, &b[0], &got[0], ldc, add)
+	end := nr - int(q>>4)%(nr-skip)
+	m.tilePart(skip, end, kc, alpha, &strip[0], mr, &b[0], &want[0], ldc, add)
+	m.tilePart(skip, end, kc, alpha, &a[first], nr, &b[0], &got[0], ldc, add)
 	if i := sameBits(got, want); i >= 0 {
-		t.Fatalf("%v tile of %T, depth %d, column %d of a panel, skip %d: element %d is %v, want %v", isa, a[0], kc, first, skip, i, got[i], want[i])
+		t.Fatalf("%v tile of %T, depth %d, column %d of a panel, columns %d to %d: element %d is %v, want %v", isa, a[0], kc, first, skip, end, i, got[i], want[i])
+	}
+	whole := random(mr*ldc, 3)
+	m.tile(kc, alpha, &strip[0], mr, &b[0], &whole[0], ldc, add)
+	for r := range mr {
+		if i := sameBits(got[r*ldc+skip:r*ldc+end], whole[r*ldc+skip:r*ldc+end]); i >= 0 {
+			t.Fatalf("%v tile of %T, depth %d, columns %d to %d: row %d differs from the whole tile", isa, a[0], kc, skip, end, r)
+		}
 	}
 }
 

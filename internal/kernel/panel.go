@@ -96,7 +96,7 @@ func (f *factorisation) triangleStep(i, d int, x []float64) int {
 	mr, nr := g.mr, g.nr
 	if i > 0 {
 		g.micro.strip(i, &x[d], nr, nil, &f.strip[i*side])
-		g.tileFrom(d, i, -1, &f.strip[i*side], mr, &x[0], &x[i*nr], nr, 1)
+		g.tilePart(d, nr, i, -1, &f.strip[i*side], mr, &x[0], &x[i*nr], nr, 1)
 	}
 	tri := f.tri[i*mr : (i+mr)*mr]
 	for r := range mr {

@@ -23,3 +23,21 @@ next:
 	JNZ  next
 done:
 	RET
+
+// func prefetchNumbers(n int, places *uint64, list *uint32, length uint64)
+TEXT ·prefetchNumbers(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), DX
+	MOVQ places+8(FP), SI
+	MOVQ list+16(FP), DI
+	MOVQ length+24(FP), CX
+	LEAQ (SI)(DX*8), DX
+number:
+	MOVQ (SI), AX
+	ADDQ $8, SI
+	CMPQ AX, CX
+	JAE  behind
+	PREFETCHT0 (DI)(AX*4)
+behind:
+	CMPQ SI, DX
+	JNE  number
+	RET

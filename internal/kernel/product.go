@@ -326,7 +326,7 @@ func (g *grid[T]) addTile(start bool, kc, i, j, m, n int, a *T, lda int, b *T, w
 	if g.upper {
 		skip = max(row-col, 0)
 	}
-	g.tileFrom(skip, kc, g.alpha, a, lda, b, &edge[0], g.nr, add)
+	g.tilePart(skip, n, kc, g.alpha, a, lda, b, &edge[0], g.nr, add)
 	for r := range m {
 		from := g.first(row+r, col, n)
 		copy(c[r*g.ldc+from:r*g.ldc+n], edge[r*g.nr+from:r*g.nr+n])

@@ -37,8 +37,23 @@ func Text(space uint64, text []byte) uint64 {
 			a = a<<8 | uint64(text[i])
 		}
 	}
-	return fold(hashThird^uint64(n), fold(a^hashSecond, b^h))
+	return join(h, a, b, n)
 }
+
+// Short is Text of the n bytes of which Parts made a and b: two calls, since each is small enough to stand in the
+// loop of its caller.
+func Short(space, a, b uint64, n int) uint64 { return join(space^hashFirst, a, b, n) }
+
+// Parts takes apart the first n bytes of a word, seven at most, the first byte the lowest. There is no branch on n,
+// for lengths of tokens cannot be foreseen.
+func Parts(word uint64, n int) (a, b uint64) {
+	long := uint64(int64(3-n) >> 63) // all ones from four bytes on
+	few := bits.ReverseBytes64(word) >> 8 >> (uint(56-8*n) & 63)
+	return few&^long | word&(long>>32), word >> (uint(8*n-32) & 63) & (long >> 32)
+}
+
+// join ends the hash of a text of n bytes.
+func join(h, a, b uint64, n int) uint64 { return fold(hashThird^uint64(n), fold(a^hashSecond, b^h)) }
 
 // Cross returns the key of the combination of two features, in this order.
 func Cross(a, b uint64) uint64 { return fold(a^hashSecond, bits.RotateLeft64(b, 32)^hashThird) }

@@ -1,6 +1,9 @@
 package keyhash
 
-import "testing"
+import (
+	"encoding/binary"
+	"testing"
+)
 
 // Keys are stored in model files, so that they never change: the values are those of the
 // models written so far.
@@ -22,6 +25,22 @@ func TestKeysAreFixed(t *testing.T) {
 	} {
 		if c.key != c.want {
 			t.Errorf("%s: %#x, want %#x", c.what, c.key, c.want)
+		}
+	}
+}
+
+// The parts of a short text have its key.
+func TestShort(t *testing.T) {
+	text := []byte("\xff\x00a|7\x80zend")
+	for first := range 3 {
+		word := binary.LittleEndian.Uint64(text[first:])
+		for n := range 8 {
+			for _, space := range []uint64{0, Space("site")} {
+				a, b := Parts(word, n)
+				if got, want := Short(space, a, b, n), Text(space, text[first:first+n]); got != want {
+					t.Errorf("%d bytes of %q: key %#x, want %#x", n, text[first:], got, want)
+				}
+			}
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/active"
 	"github.com/credence-ml/credence/active/rank"
 	"github.com/credence-ml/credence/apply"
@@ -75,7 +74,7 @@ var doors = map[string]any{
 	"score.Bind": score.Bind[any], "score.Compare": score.Compare, "score.Evaluate": score.Evaluate, "score.LeaveOneOut": score.LeaveOneOut, "score.New": score.New, "score.Row": score.Row, "score.Terms": score.Terms,
 	"refit.Features": refit.Features, "learn.Decode": learn.Decode, "shards.New": shards.New, "shards.NewOnline": shards.NewOnline, "shards.NewSQL": shards.NewSQL, "shards.SQL": shards.SQL, "table.ColumnsOf": table.ColumnsOf, "table.ReadProducts": table.ReadProducts, "table.SQL": table.SQL, "table.Structs": table.Structs,
 	"safetensors.NewReader": safetensors.NewReader, "safetensors.Read": safetensors.Read[float64], "safetensors.ReadTo": safetensors.ReadTo[float64], "safetensors.ReadRows": safetensors.ReadRows[float64],
-	"metric.ProgressiveOf": metric.ProgressiveOf, "ability.Require": ability.Require[credence.Likelihood],
+	"metric.ProgressiveOf": metric.ProgressiveOf, "credence.Require": credence.Require[credence.Likelihood],
 }
 
 // open are those in whose place nothing is an answer: no rows, no keys, no columns, what is written of nothing.

@@ -108,7 +108,8 @@ func (t *Located) fill(strip int, place float64) *locatedCell {
 		}
 		stretch := math.Sqrt(t.unit*t.unit + sd*sd)
 		for k := range locatedPlaces {
-			z := special.NormalQuantile(t.cdf(math.Sinh((place+(node(k)+1)/2)*locatedWidth)*stretch, sd))
+			p := t.cdf(math.Sinh((place+(node(k)+1)/2)*locatedWidth)*stretch, sd)
+			z := special.NormalQuantile(math.Max(0, math.Min(p, 1))) // a sum of members may be more than 1 by rounding
 			if !(math.Abs(z) < mostLocated) {
 				z = math.NaN()
 			}

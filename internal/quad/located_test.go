@@ -73,3 +73,27 @@ func TestLocatedAgainstQuadrature(t *testing.T) {
 		}
 	}
 }
+
+// TestLocatedBeyondOne: a distribution function that rounding takes above 1 or below 0, as that of several members far
+// out, is out of the table's reach there, and right elsewhere.
+func TestLocatedBeyondOne(t *testing.T) {
+	table := quad.NewLocated(1, func(d, sd float64) float64 {
+		p := special.NormalCDF(d / math.Sqrt(1+sd*sd))
+		switch {
+		case p > 1-1e-15:
+			return math.Nextafter(1, 2)
+		case p < 1e-15:
+			return -1e-17
+		}
+		return p
+	})
+	var near quad.Slice
+	for _, d := range []float64{-30, 30} {
+		if z := table.At(d, 0.7, &near); !math.IsNaN(z) {
+			t.Errorf("at %v: %v, which rounding makes", d, z)
+		}
+	}
+	if z, want := table.At(1.5, 0.7, &near), 1.5/math.Sqrt(1.49); math.Abs(z-want) > 1e-9 {
+		t.Errorf("%v, want %v", z, want)
+	}
+}

@@ -71,25 +71,52 @@ func middleSoftplus(mean, variance float64) (value, dMean, dVariance float64) {
 	return value, dMean, dVariance / 2
 }
 
-// analyticVariance is the largest variance at which nine nodes give [Analytic].
-const analyticVariance = 1.0 / 256
+// LogSquare returns E log(1+f²), E f/(1+f²) and E (1−f²)/(1+f²)² for f ~ N(mean, variance): the first two derivatives
+// in the mean are twice the second and the third.
+func LogSquare(mean, variance float64) (value, first, second float64) {
+	if variance <= narrowSquare {
+		value, first, second, _ = logSquare(mean, variance)
+		return value, first, second
+	}
+	return Normal(func(f float64) (float64, float64, float64) {
+		k := 1 / (1 + f*f)
+		return math.Log1p(f * f), f * k, (1 - f*f) * k * k
+	}, mean, variance)
+}
 
-// Analytic is [Normal] for functions of about unit size that are analytic within a distance of 1 of the real axis, as
-// log(1+f²) and its derivatives are: nine nodes do for a small variance, as the fits of many rows have it. Their error
-// is at most 9! variance⁹ |g⁽¹⁸⁾|/18!, for the second derivative of log(1+f²) 6e-15.
-func Analytic(g func(f float64) (a, b, c float64), mean, variance float64) (a, b, c float64) {
-	if !(variance <= analyticVariance) {
-		return Normal(g, mean, variance)
+// LogSquareShare returns E log(1+f²) and E f²/(1+f²) for f ~ N(mean, variance).
+func LogSquareShare(mean, variance float64) (value, share float64) {
+	if variance <= narrowSquare {
+		value, _, _, share = logSquare(mean, variance)
+		return value, share
 	}
-	sd := math.Sqrt(variance)
-	for k, node := range nineNodes {
-		for _, d := range [2]float64{sd * node.z, -sd * node.z} {
-			x, y, z := g(mean + d)
-			a, b, c = a+node.weight*x, b+node.weight*y, c+node.weight*z
-			if k == 0 {
-				break
-			}
-		}
+	value, share, _ = Normal(func(f float64) (float64, float64, float64) {
+		return math.Log1p(f * f), 1 / (1 + 1/(f*f)), 0
+	}, mean, variance)
+	return value, share
+}
+
+// narrowSquare is the largest variance at which [logSquare] is right to the last digits: a dozen terms.
+const narrowSquare = 1.0 / 256
+
+// logSquare is [LogSquare] and [LogSquareShare] by the series E g(f) = Σ vᵏ g⁽²ᵏ⁾(m)/(2ᵏk!), which has a closed form:
+// with w = 1/(f−i), log(1+f²) has the derivatives 2 Re w, −2 Re w², and the n-th of w is (−1)ⁿ n! wⁿ⁺¹. As |w| ≤ 1 on
+// the whole real line, what is left after k terms is at most vᵏ(2k+1)!!.
+func logSquare(mean, variance float64) (value, first, second, share float64) {
+	const digits = 1e-17
+	x := mean * mean
+	im := 1 / (1 + x)
+	re := mean * im // of w
+	squareRe, squareIm := re*re-im*im, 2*re*im
+	tRe, tIm := variance/2*squareRe, variance/2*squareIm // vᵏ(2k−1)!/(2ᵏk!) w²ᵏ
+	var once, onceIm, twice, twiceIm float64             // Σ 2k t and Σ 2k(2k+1) t
+	for k, rest := 1.0, 3*variance; rest > digits; k++ {
+		value += tRe
+		once, onceIm = once+2*k*tRe, onceIm+2*k*tIm
+		twice, twiceIm = twice+2*k*(2*k+1)*tRe, twiceIm+2*k*(2*k+1)*tIm
+		by := variance * k * (2*k + 1) / (k + 1)
+		tRe, tIm = by*(tRe*squareRe-tIm*squareIm), by*(tRe*squareIm+tIm*squareRe)
+		rest *= variance * (2*k + 3)
 	}
-	return a, b, c
+	return math.Log1p(x) - 2*value, re + once*re - onceIm*im, -(squareRe + twice*squareRe - twiceIm*squareIm), 1/(1+1/x) - (once*im + onceIm*re)
 }

@@ -366,20 +366,21 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 }
 
-// TestAnalytic: nine nodes give what the trapezium rule gives, up to the largest variance, beside and far from where
-// the function bends most.
-func TestAnalytic(t *testing.T) {
-	g := func(f float64) (float64, float64, float64) {
-		k := 1 / (1 + f*f)
-		return math.Log1p(f * f), f * k, (1 - f*f) * k * k
-	}
+// TestLogSquare: the series gives what the trapezium rule gives, up to the largest variance and beyond, beside and far
+// from where the function bends most.
+func TestLogSquare(t *testing.T) {
 	for _, variance := range []float64{0, 1e-9, 1e-4, 1. / 300, 1. / 256, 1. / 250, 1. / 20} {
-		for _, mean := range []float64{0, 0.1, 0.5, 1, 3, 40} {
-			a, b, c := Analytic(g, mean, variance)
-			p, q, r := Normal(g, mean, variance)
+		for _, mean := range []float64{0, 0.1, -0.5, 1, -3, 40, 1e9, -1e100} {
+			value, first, second := LogSquare(mean, variance)
+			again, share := LogSquareShare(mean, variance)
+			p, q, r := Normal(func(f float64) (float64, float64, float64) {
+				k := 1 / (1 + f*f)
+				return math.Log1p(f * f), f * k, (1 - f*f) * k * k
+			}, mean, variance)
+			s, _, _ := Normal(func(f float64) (float64, float64, float64) { return 1 / (1 + 1/(f*f)), 0, 0 }, mean, variance)
 			// 1e-12 is what Normal is right to.
-			if math.Abs(a-p) > 1e-12*(1+p) || math.Abs(b-q) > 1e-12 || math.Abs(c-r) > 1e-12 {
-				t.Errorf("N(%v, %v): %v %v %v, want %v %v %v", mean, variance, a, b, c, p, q, r)
+			if !(math.Abs(value-p) <= 1e-12*(1+p) || value == p) || !(math.Abs(first-q) <= 1e-12) || !(math.Abs(second-r) <= 1e-12) || !(math.Abs(again-value) <= 1e-12*(1+p)) || !(math.Abs(share-s) <= 1e-12) {
+				t.Errorf("N(%v, %v): %v %v %v %v, want %v %v %v %v", mean, variance, value, first, second, share, p, q, r, s)
 			}
 		}
 	}

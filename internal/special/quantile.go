@@ -1,6 +1,9 @@
 package special
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // QuantileSkewness is (a + b − 2m)/(b − a) of the median m and the quantiles a and b of a twentieth and of nineteen
 // twentieths (Hinkley 1975): in [−1, 1], and not moved by outliers. It is 0 where there are no values, or a = b.
@@ -21,6 +24,11 @@ func QuantileSkewness(values []float64) float64 {
 func Quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	low := int(at)
-	high := min(low+1, len(sorted)-1)
-	return sorted[low] + (at-float64(low))*(sorted[high]-sorted[low])
+	if at == float64(low) { // the next may be farther away than any number
+		return sorted[low]
+	}
+	return sorted[low] + (at-float64(low))*(sorted[min(low+1, len(sorted)-1)]-sorted[low])
 }
+
+// Finite says whether x is a number, and not an infinite one.
+func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

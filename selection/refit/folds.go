@@ -213,12 +213,11 @@ func (b *Base) column(ctx context.Context, name, time string, weights []float64)
 		return nil, fmt.Errorf("column %q is a category, and --time takes numbers or dates: declare it with --types %s=date, or leave rows out by --group", name, name)
 	}
 	var all []float64
-	var chunk credence.Chunk
-	for first, count := range credence.Blocks(source.Rows()) {
-		if err := cmp.Or(ctx.Err(), source.Read(&chunk, first, count)); err != nil {
+	for chunk, err := range credence.Chunks(ctx, source) {
+		if err != nil {
 			return nil, err
 		}
-		for i := range count {
+		for i := range chunk.Rows() {
 			all = append(all, chunk.Values.Row(i)[j])
 		}
 	}

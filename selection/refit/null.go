@@ -2,7 +2,6 @@ package refit
 
 import (
 	"context"
-	"math/rand/v2"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/selection"
@@ -16,7 +15,7 @@ func (b *Base) Null(ctx context.Context, how selection.Options) (*selection.Null
 		return nil, err
 	}
 	for k := range how.NullCheck {
-		data.shuffle(credence.Rand(b.Seed, credence.NullCheck, uint64(k)))
+		data.order = credence.Rand(b.Seed, credence.NullCheck, uint64(k)).Perm(data.Rows())
 		found, err := b.called(ctx, b.Engine, data, how)
 		if err != nil {
 			return nil, err
@@ -68,8 +67,6 @@ func (d *permuted) roles(b *credence.Batch) map[*[]float64]*[]float64 {
 		&d.targets.Precision: &b.Precision,
 	}
 }
-
-func (d *permuted) shuffle(rng *rand.Rand) { d.order = rng.Perm(d.Rows()) }
 
 // Read implements [credence.Data].
 func (d *permuted) Read(dst *credence.Batch, first, count int) error {

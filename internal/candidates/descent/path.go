@@ -1,6 +1,7 @@
 package descent
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -185,10 +186,7 @@ func (s *state) admit(lambda float64) (any bool) {
 
 // solve minimises over the columns gone through.
 func (s *state) solve(ctx context.Context, lambda float64) error {
-	tolerance := s.Tolerance
-	if tolerance == 0 {
-		tolerance = defaultShare
-	}
+	tolerance := cmp.Or(s.Tolerance, defaultShare)
 	s.rows()
 	last := append([]float64(nil), s.at(s.working)...)
 	objective := s.objective(lambda)

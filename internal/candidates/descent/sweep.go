@@ -1,6 +1,7 @@
 package descent
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/credence-ml/credence/internal/special"
@@ -56,9 +57,7 @@ func (s *state) reweigh() {
 		if mean := s.Mean(j); mean != 0 {
 			s.bend[j] += mean * (mean*s.mass - 2*s.unit[j])
 		}
-		if s.entry[j] == 0 {
-			s.entry[j] = s.bend[j]
-		}
+		s.entry[j] = cmp.Or(s.entry[j], s.bend[j])
 	}
 }
 

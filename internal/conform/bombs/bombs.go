@@ -164,6 +164,20 @@ func footer(content []byte) []byte {
 	return join([]byte("PAR1"), content, binary.LittleEndian.AppendUint32(nil, uint32(len(content))), []byte("PAR1"))
 }
 
+// LargeGroups is a legal file of three row groups of two rows, of which each takes more memory than is there for row
+// groups that are read ahead, and less than there is for the one whose rows come next.
+func LargeGroups() []byte {
+	const entries = 1 << 22
+	zeros := dictionary(entries, blocks(8*entries, -1), 8*entries)
+	indices := join([]byte{1}, run(2, 0))
+	// as it is, in a frame
+	stored := join([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x68, byte(len(indices)<<3 | 1), 0, 0}, indices)
+	return table{rows: 2, kind: format.Double, codec: format.Zstd, pages: join(zeros, data(2, format.RLEDictionary, nil, stored, len(indices))), change: func(m *format.FileMetaData) {
+		m.RowGroups = append(m.RowGroups, m.RowGroups[0], m.RowGroups[0])
+		m.NumRows = 6
+	}}.file()
+}
+
 // All returns the bombs.
 func All() []Bomb {
 	two := doubles(1, 2)
@@ -230,6 +244,8 @@ func All() []Bomb {
 		{"eights-2e9", indices(join([]byte{0}, eights(1<<27-1), eights(1<<27-1), eights(1<<27))...), billions, false},
 		{"run-of-texts-2e9", table{rows: billions, kind: format.ByteArray, pages: join(dictionary(1, text("one"), 0),
 			data(billions, format.RLEDictionary, nil, join([]byte{1}, run(billions, 0)), 0))}.file(), billions, false},
+		{"place-behind-numbers", table{rows: 2, kind: format.Double, pages: join(dictionary(2, two, 0), data(2, format.RLEDictionary, nil, join([]byte{2}, run(2, 2)), 0))}.file(), 0, true},
+		{"place-behind-texts", table{rows: 2, kind: format.ByteArray, pages: join(dictionary(2, join(text("one"), text("two")), 0), data(2, format.RLEDictionary, nil, join([]byte{2}, run(2, 2)), 0))}.file(), 0, true},
 		{"run-behind-the-dictionary", indices(join([]byte{32}, run(billions, 255, 255, 255, 127))...), 0, true},
 		{"nulls-2e9", levels(billions, run(billions, 0), nil), billions, false},
 		{"levels-2e9", levels(billions, run(billions, 1), two), 0, false},

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -169,7 +170,7 @@ func (q *Bound) metric(ctx context.Context, rows *problem.Rows, x []float64, d i
 
 // choose takes the weights whose columns have most entries in some rows, the first of equals.
 func (g *metric) choose(ctx context.Context, some *problem.Rows, count int) error {
-	entries, order := make([]int, g.Dims), make([]int, g.Dims)
+	entries := make([]int, g.Dims)
 	err := some.Each(ctx, func(b *problem.Block) {
 		for i := range b.Rows() {
 			b.Phi.Each(i, func(j int, v float64) {
@@ -179,11 +180,8 @@ func (g *metric) choose(ctx context.Context, some *problem.Rows, count int) erro
 			})
 		}
 	})
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entries[b], entries[a]) })
-	g.heavy, g.some = order[:count], make([]float64, count)
+	most := order.By(g.Dims, func(a, b int) int { return cmp.Compare(entries[b], entries[a]) })
+	g.heavy, g.some = most[:count], make([]float64, count)
 	slices.Sort(g.heavy)
 	return err
 }

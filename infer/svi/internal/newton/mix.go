@@ -50,21 +50,35 @@ func (x *mixture) keep(p natural) {
 	*x = slices.Insert(*x, 0, p)
 }
 
-// moved returns the earlier points of a climb that ended at the first of them for one that begins at p: as
-// far from p as they were from there, since at nearly the same hyper-parameters steps change alike.
-func (x mixture) moved(p natural) mixture {
-	if len(x) == 0 {
-		return nil
+// Remember has climbs at other hyper-parameters draw on the points of the last climb, whichever is the last then: what
+// each of them comes to does not depend on the others.
+func (n *Newton) Remember() { n.near = n.earlier }
+
+// leastStep is that from a point on which climbs at other hyper-parameters draw, about in standard deviations: of
+// shorter ones rounding is a share that would be seen in where those go.
+const leastStep = 1e-4
+
+// moved returns the earlier points of a climb that ended at the first of them for one that begins at p, where the
+// weights have variances psi: as far from p as they were from there, since at nearly the same hyper-parameters steps
+// change alike.
+func (x mixture) moved(p natural, psi []float64) (out mixture) {
+	moved := func(earlier, end, begin []float64) []float64 {
+		earlier = slices.Clone(earlier)
+		kernel.Axpy(1, begin, earlier)
+		kernel.Axpy(-1, end, earlier)
+		return earlier
 	}
-	end := x[0]
-	for _, earlier := range x[1:] {
-		for _, part := range [][3][]float64{{earlier.sites, p.sites, end.sites}, {earlier.curvature, p.curvature, end.curvature},
-			{earlier.shift, p.shift, end.shift}, {earlier.pull, p.pull, end.pull}} {
-			kernel.Axpy(1, part[1], part[0])
-			kernel.Axpy(-1, part[2], part[0])
+	for k, q := range x {
+		square := 0.0
+		for j, v := range psi {
+			square += v * (q.pull[j] - q.shift[j]) * (q.pull[j] - q.shift[j])
+		}
+		if end := x[0]; k > 0 && square >= leastStep*leastStep {
+			out = append(out, natural{moved(q.sites, end.sites, p.sites), moved(q.curvature, end.curvature, p.curvature),
+				moved(q.shift, end.shift, p.shift), moved(q.pull, end.pull, p.pull)})
 		}
 	}
-	return x[1:]
+	return out
 }
 
 // mix stores the sites of the next point in sites, and b less their product with the mean in h, by

@@ -3,6 +3,7 @@ package newton
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -64,13 +65,15 @@ func TestMix(t *testing.T) {
 	}
 	// Points that a climb goes on from at another place are as far from it as they were from its end.
 	end := point([3]float64{1, 2, 3})
-	x = mixture{end, point([3]float64{4, -1, 0.5})}
+	rest := point([3]float64{4, -1, 0.5})
+	rest.pull = slices.Clone(rest.shift) // whose step is none
+	x = mixture{end, point([3]float64{4, -1, 0.5}), rest}
 	far, to := point([3]float64{7, 7, 7}), x[1]
 	gap := func(a, b natural) [4]float64 {
 		return [4]float64{a.sites[0] - b.sites[0], a.curvature[5] - b.curvature[5], a.shift[2] - b.shift[2], a.pull[2] - b.pull[2]}
 	}
 	before := gap(to, end)
-	if x = x.moved(far); len(x) != 1 {
+	if x = x.moved(far, []float64{1, 1, 1}); len(x) != 1 {
 		t.Fatalf("%d points are left", len(x))
 	}
 	for k, v := range gap(x[0], far) {

@@ -71,7 +71,9 @@ type Newton struct {
 	sums      *sums           // of a Gaussian family
 	about     []float64       // of the next sums of a resumed fit; nil means the mean of the next pass
 	earlier   mixture         // of the last climb, its end the first
+	near      mixture         // that which climbs at other hyper-parameters draw on
 	missed    float64         // by the start, by the first step of the last climb
+	around    *around         // the last mode that was asked about
 }
 
 // New returns the climber of a problem.
@@ -101,12 +103,12 @@ type Task struct {
 	Progress       func(credence.Progress)
 	Resume         *State // to go on from, or nil
 	Save           func(*State) error
-	// near says that the last climb was at nearly the same hyper-parameters and that V was placed at the point,
-	// known that the statistics are those there.
+	// near says that the climb of [Newton.Remember] was at nearly the same hyper-parameters and that V was placed at
+	// the point, known that the statistics are those there.
 	known, near bool
-	// There says that the normal likelihood to begin from is known to be near enough: [Newton.At] then takes its bound
-	// from the rows, and no step.
-	There bool
+	// There is a mode near by, where the normal likelihood to begin from is known to be near enough: [Newton.At] then
+	// takes its bound from the rows, and no step.
+	There *Given
 }
 
 // Climb maximises the bound over rows from a point, which it moves to where it ends; the statistics
@@ -125,7 +127,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 	}
 	mixes := n.sums == nil && !at.Family.Expanded // sums and modes need no more than plain steps
 	if task.near && mixes && at.Psi != nil {
-		state.mixed = n.earlier.moved(n.natural(at, s))
+		state.mixed = n.near.moved(n.natural(at, s), at.Psi)
 	}
 	defer func() {
 		n.earlier = nil

@@ -42,6 +42,10 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m [
 		return err
 	}
 	dense := first.Phi.Dense.Cols
+	held := n.holding(rows)
+	if held != nil && held.rows != nil {
+		factor = nil
+	}
 	n.plan(first, factor)
 	known := n.counted == rows // by an earlier pass, so that they are not counted again
 	n.counted = nil
@@ -71,7 +75,7 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m [
 			if !known {
 				targets[part].AddTargets(b.Batch)
 			}
-			if !n.addBlock(w, sums[part], b, k*credence.BlockRows, m, factor, f) {
+			if !n.addBlock(w, sums[part], b, k*credence.BlockRows, m, factor, f, held) {
 				sums[part].Value = math.NaN()
 				return
 			}
@@ -98,6 +102,9 @@ func (n *Newton) passBlocks(ctx context.Context, rows source, s *Statistics, m [
 	}
 	if problem.Finite(s.Value) {
 		n.counted = rows
+		if held != nil {
+			held.rows = rows
+		}
 	}
 	if !n.dense {
 		n.Layout.Close(s.Curvature, dense)
@@ -127,9 +134,10 @@ func (n *Newton) plan(b *problem.Block, factor gauss.Spread) {
 
 // addBlock adds the statistics of the rows of a block, of which the first is row first. It reports whether q is within
 // reach.
-func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int, m []float64, factor gauss.Spread, f *problem.Family) bool {
+func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int, m []float64, factor gauss.Spread, f *problem.Family, held *around) bool {
 	ws, terms, d, p := w.Workspace, &w.terms, n.Dims, f.Count()
 	b = n.latent(w, b, m, factor, p)
+	held.take(terms.Variance, first)
 	if !f.Expanded && !terms.WithinReach(b, f.Likelihood) {
 		return false
 	}

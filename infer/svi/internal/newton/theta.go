@@ -66,18 +66,18 @@ func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, fr
 	n.fixed, n.sloped = true, gradient
 	defer func() { n.fixed, n.sloped = false, false }()
 	task.near, task.known = true, shift == nil
+	if task.There != nil && n.levels == nil {
+		n.approach(task.There)
+	}
 	if shift != nil {
 		if _, ok := n.Normal(at, shift); !ok {
 			return nil, n.indefinite()
 		}
 	}
-	if task.There {
-		n.valued = true
-		defer func() { n.valued = false }()
-		if err := n.Pass(ctx, rows, s, at.Mean, n.factor, at.Family); err != nil {
+	if task.There != nil {
+		if err := n.value(ctx, rows, at, s); err != nil {
 			return nil, err
 		}
-		at.Bound = s.Value - n.divergence(at)
 		return n.given(at, theta, shift, nil, false), nil
 	}
 	if _, _, err := n.Climb(ctx, rows, at, s, task); err != nil {

@@ -153,12 +153,21 @@ func (f *Family) third(from, to int, b *Block, t *Terms) {
 
 // slopes stores the gradients of E log p in the learned parameters for some rows in dst, rows×P.
 func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
-	p := f.Count()
-	if batch, ok := f.Likelihood.(likelihood.ParametricBatch); ok && !f.Expanded && p == 1 && len(f.values) == 1 && b.Trials == nil && b.Precision == nil {
-		batch.ExpectedParameterGradients(dst[from:to], b.Target[from:to], t.Mean[from:to], t.Variance[from:to])
+	p, count := f.Count(), len(f.values)
+	if batch, ok := f.Likelihood.(likelihood.ParametricBatch); ok && !f.Expanded && b.Trials == nil && b.Precision == nil {
+		all := dst[from*p : to*p]
+		if p < count {
+			all = make([]float64, (to-from)*count)
+		}
+		batch.ExpectedParameterGradients(all, b.Target[from:to], t.Mean[from:to], t.Variance[from:to])
+		for i := range to - from {
+			for k, place := range f.learned { // in ascending order
+				dst[(from+i)*p+k] = all[i*count+place] * f.LogFactor(k)
+			}
+		}
 		return
 	}
-	all := make([]float64, len(f.values))
+	all := make([]float64, count)
 	parametric := f.parametric
 	for i := from; i < to; i++ {
 		if b.Trials != nil || b.Precision != nil {

@@ -145,8 +145,13 @@ func frequency(blocks []Block, d int) (order []int, rank []int32) {
 
 // gather puts all rows into one matrix, with columns by their rank.
 func gather(blocks []Block, rank []int32) (*packing, []place) {
-	all := &packing{CSR: linop.CSR{Cols: len(rank)}}
-	var places []place
+	count, entries := 0, 0
+	for _, b := range blocks {
+		count, entries = count+b.Rows(), entries+b.Rows()*b.Phi.Dense.Cols+b.Phi.Sparse.Entries()
+	}
+	all := &packing{CSR: linop.CSR{Cols: len(rank), Start: make([]int, 1, count+1), Index: make([]int32, 0, entries)}}
+	all.rows.Target = make([]float64, 0, count)
+	places := make([]place, 0, count)
 	var columns []int32
 	var values []float64
 	digit := bits.Len(uint(len(rank)))

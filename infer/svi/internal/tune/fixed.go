@@ -4,17 +4,16 @@ import (
 	"context"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/infer/svi/internal/newton"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/gauss"
 )
 
 // fixed are sums over the normal rows of columns that no hyper-parameter changes: where hyper-parameters move prior
-// deviations D alone (ability.Proportioned), those of other values are D S D and D p, and an ascent reads the rows
+// deviations D alone (credence.Proportioned), those of other values are D S D and D p, and an ascent reads the rows
 // once.
 type fixed struct {
-	columns           ability.Proportioned
+	columns           credence.Proportioned
 	sites, product    []float64 // S = Σ β φφᵀ, its upper triangle, and p = Σ b φ
 	deviation, slopes []float64
 }
@@ -24,7 +23,7 @@ func (t *tuner) fix(ctx context.Context) (*fixed, error) {
 	if _, dense := t.Layout.(gauss.Dense); !dense {
 		return nil, nil
 	}
-	tunable, ok := t.tunable.(ability.Proportioned)
+	tunable, ok := t.tunable.(credence.Proportioned)
 	if !ok {
 		return nil, nil
 	}
@@ -33,7 +32,7 @@ func (t *tuner) fix(ctx context.Context) (*fixed, error) {
 		return nil, nil
 	}
 	d := t.Dims
-	f := &fixed{columns: columns.(ability.Proportioned), sites: make([]float64, d*d), product: make([]float64, d),
+	f := &fixed{columns: columns.(credence.Proportioned), sites: make([]float64, d*d), product: make([]float64, d),
 		deviation: make([]float64, d), slopes: make([]float64, len(t.tunable.Hyper())*d)}
 	return f, t.add(ctx, columns, f.sites, f.product)
 }
@@ -55,7 +54,7 @@ func (t *tuner) add(ctx context.Context, features credence.Features, sites, prod
 
 // at stores the sums at values of the hyper-parameters.
 func (f *fixed) at(values, sites, product []float64) {
-	f.columns.WithHyper(values).(ability.Proportioned).Deviations(f.deviation, f.slopes)
+	f.columns.WithHyper(values).(credence.Proportioned).Deviations(f.deviation, f.slopes)
 	d := len(product)
 	for i, v := range f.deviation {
 		product[i] = v * f.product[i]

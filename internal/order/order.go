@@ -1,0 +1,37 @@
+// Package order has what package slices lacks for values that stand in several slices: their places in an order, and
+// runs of those that belong together.
+package order
+
+import (
+	"iter"
+	"slices"
+)
+
+// Places returns 0, 1, …, n−1.
+func Places(n int) []int {
+	places := make([]int, n)
+	for i := range places {
+		places[i] = i
+	}
+	return places
+}
+
+// By returns the places of n values in their order, those of equal ones as they stand.
+func By(n int, compare func(a, b int) int) []int {
+	places := Places(n)
+	slices.SortStableFunc(places, compare)
+	return places
+}
+
+// Runs yields where runs of n values begin, and where they end, of which each belongs with the first.
+func Runs(n int, together func(first, other int) bool) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for from, to := 0, 0; from < n; from = to {
+			for to = from + 1; to < n && together(from, to); to++ {
+			}
+			if !yield(from, to) {
+				return
+			}
+		}
+	}
+}
