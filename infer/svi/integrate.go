@@ -56,8 +56,8 @@ const (
 	modeSteps = 30
 	// fineTolerance, slopeTolerance and nodeTolerance are those of fits at the mode, of fits of which differences are
 	// taken, where passes cost nothing, and of those at the nodes: a bound is off by the square of its posterior's
-	// distance from the optimum, its gradient by that distance itself. Where a smaller tolerance is stated, the last two
-	// follow it, down to a hundredth. Nodes far from the mode weigh little: theirs are up to farTolerance.
+	// distance from the optimum, its gradient by that distance itself. Where a smaller tolerance is stated, the last
+	// two follow it, down to a hundredth. Nodes far from the mode weigh little: theirs are up to farTolerance.
 	fineTolerance  = 1e-6
 	slopeTolerance = 1e-4
 	nodeTolerance  = 1e-2
