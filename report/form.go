@@ -89,6 +89,7 @@ type formCalibration struct {
 	Values    []string               `json:"values"` // of By; the first, "", is all rows
 	Quantiles [][3]float64           `json:"quantiles,omitempty"`
 	Classes   []map[string][]float64 `json:"classes,omitempty"`
+	Scores    [][]float64            `json:"scores,omitempty"` // of each value, where grades have probabilities
 }
 
 // numbers are packed as bytes: those of 8 first.
@@ -155,12 +156,16 @@ func newForm(s *score.Scorer, interval float64, ranges map[string]*columnRange) 
 		first := 0
 		for k, g := range c.Groups {
 			f.Calibration.Values = append(f.Calibration.Values, g.Value)
-			if end := first + g.Scores; c.Classes {
+			end := first + g.Scores
+			if c.Classes {
 				f.Calibration.Classes = append(f.Calibration.Classes, map[string][]float64{"scores": c.Scores[first:end], "lower": c.Lower[first:end], "upper": c.Upper[first:end]})
-				first = end
 			} else {
 				f.Calibration.Quantiles = append(f.Calibration.Quantiles, [3]float64{c.Quantile(k, (1-interval)/2), c.Quantile(k, (1+interval)/2), c.Quantile(k, 0.5)})
 			}
+			if f.Grades != nil {
+				f.Calibration.Scores = append(f.Calibration.Scores, c.Scores[first:end])
+			}
+			first = end
 		}
 	}
 	f.Wide = len(f.wide)

@@ -449,6 +449,12 @@ function credence(model, bytes) {
     }
     return high;
   }
+  // calibrated is the probability up to where the model has u, by the normal scores of held-out rows: between ranks linear, with the model's tails.
+  function calibrated(u, scores) {
+    const n = scores.length, z = score(u), k = scores.findIndex(s => s > z);
+    if (k < 1) return k < 0 ? normal(score(n / (n + 1)) + z - scores[n - 1]) : normal(score(1 / (n + 1)) + z - scores[0]);
+    return (k + (z - scores[k - 1]) / (scores[k] - scores[k - 1])) / (n + 1);
+  }
   // chanceOf is the probability of the second class, by Venn–Abers where the model is calibrated.
   function chanceOf(p, group) {
     const c = model.calibration;
@@ -467,10 +473,9 @@ function credence(model, bytes) {
     const group = c && c.by ? Math.max(0, c.values.indexOf(String(texts[c.by] ?? '').trim())) : 0;
     let [mean, variance] = momentsOf(parts, p => first.moments ? p.family.moments(p.m, p.v) : [0, 0]), grades = null;
     if (model.grades) {
-      const up = model.grades.map((_, k) => parts.reduce((s, p) => s + p.share * p.family.cdf(k, p.m, p.v), 0));
-      grades = up.map((u, k) => u - (up[k - 1] || 0));
-      mean = grades.reduce((s, p, k) => s + p * model.grades[k], 0);
-      variance = grades.reduce((s, p, k) => s + p * (model.grades[k] - mean) ** 2, 0);
+      const up = model.grades.map((_, k) => parts.reduce((s, p) => s + p.share * p.family.cdf(k, p.m, p.v), 0)), steps = list => list.map((u, k) => u - (list[k - 1] || 0));
+      [mean, variance] = momentsOf(steps(up).map((share, k) => ({share, at: [model.grades[k], 0]})), p => p.at);
+      grades = steps(c ? up.map(u => calibrated(u, c.scores[group])) : up);
     }
     const out = {mean: told(mean), sd: Math.sqrt(told(variance))}, levels = [0, 1, 2].map(k => levelOf(k, group));
     if (grades) out.probabilities = grades;

@@ -151,7 +151,7 @@ func TestForm(t *testing.T) {
 	}
 	// Calibrated by groups, and classes of few probabilities, which are those of the calibration.
 	held, texts := rowsOf(t, 400, 4, false)
-	for _, o := range []fit.Options{{Formula: "y ~ x + z"}, {Formula: "class ~ flag", Family: "bernoulli"}} {
+	for _, o := range []fit.Options{{Formula: "y ~ x + z"}, {Formula: "class ~ flag", Family: "bernoulli"}, {Formula: "grade ~ x + z", Family: "ordinal"}} {
 		calibrated := must.Value(score.Calibrate(t.Context(), must.Value(fit.Table(t.Context(), train, o))(t), held, "city"))(t)
 		checkForm(t, calibrated, held, texts, 1e-9)
 	}
@@ -218,6 +218,14 @@ func checkAnswers(t *testing.T, fitted *credence.Fitted, rows credence.Source, g
 			}
 			if scorer.Binary() && math.Abs(*a.Probability-want.Probability) > within {
 				t.Errorf("row %d: probability %v, want %v", i, *a.Probability, want.Probability)
+			}
+			if !scorer.Binary() && len(a.Probabilities) != len(scorer.Grades()) {
+				t.Fatalf("row %d: probabilities %v of grades %v", i, a.Probabilities, scorer.Grades())
+			}
+			for k, p := range a.Probabilities {
+				if of := scored.Probabilities(nil, i)[k]; !(math.Abs(p-of) <= within) {
+					t.Errorf("row %d: probability %v of grade %d, want %v", i, p, k, of)
+				}
 			}
 		}
 		return nil
