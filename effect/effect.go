@@ -46,7 +46,12 @@ type Effect struct {
 	Method    string       `json:"method"` // exact, draws or delta
 	// standard error of the estimate by the number of draws, NaN of other methods
 	MCSE metric.Score `json:"mcse,omitzero"`
+
+	half [2]float64
 }
+
+// Half returns the central interval of probability ½, whatever that from Low to High has.
+func (e *Effect) Half() (low, high float64) { return e.half[0], e.half[1] }
 
 // Change is the contrast for people: "+66.7" of a number that moves by a standard deviation.
 func (e *Effect) Change() string {

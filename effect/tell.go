@@ -70,6 +70,7 @@ func (q *quantity) tell(m mixture, options *Options, wide float64) {
 	}
 	below := m.cdf(0)
 	direction := max(below, 1-below)
+	q.half = [2]float64{m.quantile(.25), m.quantile(.75)}
 	if centre, _ := m.moments(); centre == 0 && sd == 0 { // nothing changes
 		direction = 0.5
 	}
@@ -80,6 +81,7 @@ func (q *quantity) tell(m mixture, options *Options, wide float64) {
 func (q *quantity) finish(estimate, sd, low, high, direction float64) {
 	if q.log {
 		estimate, low, high = math.Exp(estimate), math.Exp(low), math.Exp(high)
+		q.half = [2]float64{math.Exp(q.half[0]), math.Exp(q.half[1])}
 		sd *= estimate
 	}
 	q.Estimate, q.StdError, q.Low, q.High = metric.Score(estimate), metric.Score(sd), metric.Score(low), metric.Score(high)
@@ -106,6 +108,7 @@ func (q *quantity) tellDraws(options *Options, wide float64) {
 	if q.log { // of a median of normal draws
 		mean, error = special.Quantile(sorted, 0.5), error*math.Sqrt(math.Pi/2)
 	}
+	q.half = [2]float64{special.Quantile(sorted, .25), special.Quantile(sorted, .75)}
 	below, _ := slices.BinarySearch(sorted, 0)
 	upTo, _ := slices.BinarySearch(sorted, math.SmallestNonzeroFloat64) // exact zeros have no sign
 	direction := max(float64(below), n-float64(upTo)) / n

@@ -25,6 +25,8 @@ func (l *looking) judge(stated string) {
 	for j := range l.Columns {
 		odd[j] = l.constant(j) || l.id(j)
 		l.disguised(j)
+		l.standIn(j)
+		l.spellings(j)
 	}
 	l.copies(odd)
 	targets := l.targets(stated, odd)
@@ -48,7 +50,7 @@ func (l *looking) constant(j int) bool {
 	case c.Levels == 1:
 		l.find(c.Name, Constant, "leave it out: - "+c.Name, "is %q in every row that has a value", c.Common[0].Name)
 	case c.Levels == 0 && l.ends[j][0] == l.ends[j][1]:
-		l.find(c.Name, Constant, "leave it out: - "+c.Name, "is %g in every row that has a value", l.ends[j][0])
+		l.find(c.Name, Constant, "leave it out: - "+c.Name, "is %.15g in every row that has a value", l.ends[j][0])
 	default:
 		return false
 	}
@@ -95,6 +97,8 @@ func (l *looking) id(j int) bool {
 	switch {
 	case rising && span < 1.5*float64(n), span < float64(n):
 		l.find(c.Name, ID, remedy, "numbers the rows, from %g to %g", l.ends[j][0], l.ends[j][1])
+	case l.ends[j][0] > 6e8 && l.ends[j][1] < 3e9 && span > 86400: // from 1989 on
+		l.find(c.Name, Reading, "write dates as 2024-12-31T23:59:59, for --types "+c.Name+"=date", "is read as numbers, and looks like seconds since 1970")
 	case code, n >= 1000 && digits >= 6 && l.ends[j][1] < math.Pow(10, digits):
 		l.find(c.Name, ID, remedy, "has another whole number in every row, as of accounts or orders")
 	default:
@@ -146,6 +150,44 @@ func (l *looking) disguised(j int) {
 		for unit := range numbers {
 			l.find(c.Name, Reading, fmt.Sprintf("write the numbers without %q", unit), "is read as texts, and looks like numbers in %q, such as %q", unit, levels[0])
 		}
+	}
+}
+
+// standIns are what files write for a value that is missing.
+var standIns = []float64{-1, -9, -99, -999, -9999, -99999, 99, 999, 9999, 99999}
+
+// standIn looks for a number that stands for a missing one: the least or the largest, of a hundredth of the rows or
+// more, farther from all others than these are from each other.
+func (l *looking) standIn(j int) {
+	if l.Columns[j].Kind != credence.Numeric.String() || l.Columns[j].Date {
+		return
+	}
+	sorted := slices.DeleteFunc(slices.Clone(l.values[j]), math.IsNaN)
+	slices.Sort(sorted)
+	for _, v := range standIns {
+		first, _ := slices.BinarySearch(sorted, v)
+		end, _ := slices.BinarySearchFunc(sorted, v, func(a, b float64) int { return cmp.Compare(a, math.Nextafter(b, math.Inf(1))) })
+		rest := slices.Concat(sorted[:first], sorted[end:])
+		if end-first < max(5, len(sorted)/100) || len(rest) < end-first || first > 0 && end < len(sorted) {
+			continue
+		}
+		low, high := rest[0], rest[len(rest)-1]
+		if gap := max(low-v, v-high); high > low && gap > high-low {
+			l.find(l.Columns[j].Name, Reading, fmt.Sprintf("--missing %g, if it does", v), "is %g in %d of %d rows, far from all others: it may stand for what is missing", v, end-first, len(sorted))
+		}
+	}
+}
+
+// spellings looks for levels that differ by case and spaces alone.
+func (l *looking) spellings(j int) {
+	first := map[string]string{}
+	for _, level := range l.schema.Columns[j].Levels {
+		key := strings.Join(strings.Fields(strings.ToLower(level)), " ")
+		if other, known := first[key]; known {
+			l.find(l.Columns[j].Name, Reading, "write each level in one way", "has levels that differ by case or spaces alone, such as %q and %q", other, level)
+			return
+		}
+		first[key] = level
 	}
 }
 

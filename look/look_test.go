@@ -157,6 +157,9 @@ func TestPlanted(t *testing.T) {
 		{look.Reading, "looks like codes of 4 digits", "branch", func(i int) string { return fmt.Sprint(4000 + (i*i)%23*41) }},
 		{look.Reading, "its name is that of codes", "customer id", func(i int) string { return fmt.Sprint(100 + (i*i)%331) }},
 		{look.Reading, "day or the month first", "when", func(i int) string { return fmt.Sprintf("%02d/%02d/2021", 1+i%12, 1+i*5%12) }},
+		{look.Reading, "looks like seconds since 1970", "stamp", func(i int) string { return fmt.Sprint(1_600_000_000 + i*7919%600*3600) }},
+		{look.Reading, "is -999 in 50 of 600 rows", "rain", func(i int) string { return []string{"-999", fmt.Sprint(i * i % 89)}[min(1, i%12)] }},
+		{look.Reading, `differ by case or spaces alone, such as "RED" and "Red"`, "colour", func(i int) string { return []string{"Red", "blue", "RED", "green"}[i*i%7%4] }},
 		{look.Reading, "written in several ways", "mixed", func(i int) string { return month(i).Format([]string{"2006-01-02", "02.01.2006"}[i%2]) }},
 	} {
 		r := at(t, s.add(c.column, c.cell).text(), look.Options{})
@@ -202,6 +205,8 @@ func TestHealthy(t *testing.T) {
 	for name, cell := range map[string]func(i int) string{
 		"year":    func(i int) string { return fmt.Sprint(1950 + i*7%70) },
 		"hour":    func(i int) string { return fmt.Sprint(i % 24) },
+		"debt":    func(i int) string { return fmt.Sprint(i*i%7 - 1) },
+		"points":  func(i int) string { return []string{"99", fmt.Sprint(i * i % 89)}[min(1, i%12)] },
 		"grade":   func(i int) string { return fmt.Sprint(1 + i%6) },
 		"salary":  func(i int) string { return fmt.Sprint(30000 + (i*7919)%60000) },
 		"words":   func(i int) string { return []string{"small red", "large blue", "may", "march"}[i%4] },

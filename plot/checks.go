@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/internal/special"
@@ -21,24 +23,48 @@ import (
 // checked are rows with their probability integral transforms u, drawn between the probabilities below and up to a
 // discrete target.
 type checked struct {
+	Checked
 	row     []int // of the data, from 1
 	mean, u []float64
 	weight  []float64
-	pit     metric.PIT
-	held    metric.Intervals // of continuous targets, which calibration may round to ends of intervals
-	k       []float64        // Pareto-k̂, of rows that are left out
-	goodK   float64
+	k       []float64 // Pareto-k̂, of rows that are left out
+}
+
+// Checked are the figures of ppc_pit, or of loo_pit where rows are left out.
+type Checked struct {
+	Rows     int     // that were looked at
+	PValue   float64 // of the test that P(Y ≤ y) is uniform
+	Coverage float64 // share of the targets in 90 % intervals
+	// Of rows that are left out: how many of them badly, and the Pareto-k̂ from which on that is so.
+	Unreliable int
+	GoodK      float64
+}
+
+// Check compares the targets of the rows with what the model predicts of them, with leave from the other rows alone.
+func Check(ctx context.Context, input Input, leave bool) (*Checked, error) {
+	kind := PPCPIT
+	if leave {
+		kind = LOOPIT
+	}
+	p, why, err := open(kind, input)
+	if err == nil && why != "" {
+		err = errors.New(why)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.check(ctx, leave)
+	if err != nil {
+		return nil, err
+	}
+	return &c.Checked, nil
 }
 
 // check scores the rows that are looked at, once for all pictures; with leave, each given the others.
-func (p *picture) check(ctx context.Context, leave bool) (*checked, error) {
-	if p.Shared == nil {
-		return p.score(ctx, leave)
-	}
+func (p *picture) check(ctx context.Context, leave bool) (c *checked, err error) {
 	kept := &p.Shared.checked[boolean(leave)]
 	if *kept == nil {
-		c, err := p.score(ctx, leave)
-		if err != nil {
+		if c, err = p.score(ctx, leave); err != nil {
 			return nil, err
 		}
 		*kept = c
@@ -53,6 +79,8 @@ func (p *picture) score(ctx context.Context, leave bool) (*checked, error) {
 		return nil, err
 	}
 	c, leaver, from := &checked{}, score.NewLeaver(p.Scorer.Fitted()), 0
+	var pit metric.PIT
+	var held metric.Intervals // of continuous targets, which calibration may round to ends of intervals
 	leaver.KeepPIT()
 	err = bound.Each(ctx, func(rows *score.Rows) error {
 		n := rows.Len()
@@ -78,6 +106,7 @@ func (p *picture) score(ctx context.Context, leave bool) (*checked, error) {
 			if leave {
 				below[i], upTo[i] = leaver.PIT(from + i)
 				c.k = append(c.k, leaver.ParetoK(from+i))
+				c.Unreliable += boolean(c.k[len(c.k)-1] > leaver.GoodK())
 			}
 			row := rows.SourceRow(i)
 			if part, is := source.(*table.Spread); is {
@@ -88,88 +117,48 @@ func (p *picture) score(ctx context.Context, leave bool) (*checked, error) {
 				return fmt.Errorf("%s: the probability of targets up to this one is no number: run credence evaluate, which tells what is wrong with the row", rows.Place(i))
 			}
 			c.row, c.mean, c.u, c.weight = append(c.row, row+1), append(c.mean, mean[i]), append(c.u, u), append(c.weight, rows.Weight(i))
-			if c.pit.Add(below[i], upTo[i], rows.Weight(i)); !leave && !p.Scorer.Discrete() {
-				c.held.Add(.9, rows.Target(i), ends[i][0], ends[i][1], rows.Weight(i))
+			if pit.Add(below[i], upTo[i], rows.Weight(i)); !leave && !p.Scorer.Discrete() {
+				held.Add(.9, rows.Target(i), ends[i][0], ends[i][1], rows.Weight(i))
 			}
 		}
 		from += n
 		return nil
 	})
-	if err == nil && len(c.u) == 0 {
-		err = fmt.Errorf("no row has a target and a weight above 0: give rows that have them, to compare with")
+	switch {
+	case err != nil:
+		return nil, err
+	case len(c.u) == 0:
+		return nil, errNoTarget
 	}
-	c.goodK = leaver.GoodK()
-	return c, err
-}
-
-// Checked are the figures of ppc_pit, or of loo_pit where rows are left out.
-type Checked struct {
-	Rows     int     // that were looked at
-	PValue   float64 // of the test that P(Y ≤ y) is uniform
-	Coverage float64 // share of the targets in 90 % intervals
-	// Of rows that are left out: how many of them badly, and the Pareto-k̂ from which on that is so.
-	Unreliable int
-	GoodK      float64
-}
-
-// Check compares the targets of the rows with what the model predicts of them, with leave from the other rows alone.
-func Check(ctx context.Context, input Input, leave bool) (*Checked, error) {
-	if input.Scorer == nil {
-		return nil, errors.New("there is no scorer: make one by score.New")
-	}
-	p, refuse := &picture{Input: input, kind: PPCPIT}, refuseLeft
-	if !leave {
-		refuse = nil
-	}
-	if why := p.refusal(true, refuse); why != "" {
-		return nil, errors.New(why)
-	}
-	c, err := p.check(ctx, leave)
+	uniform, err := pit.Result()
 	if err != nil {
 		return nil, err
 	}
-	result, err := c.pit.Result()
+	of, err := held.Result()
 	if err != nil {
 		return nil, err
 	}
-	out := &Checked{Rows: len(c.u), PValue: result.PValue, GoodK: c.goodK}
-	for _, k := range c.k {
-		if k > c.goodK {
-			out.Unreliable++
-		}
+	c.Rows, c.PValue, c.Coverage, c.GoodK = len(c.u), uniform.PValue, uniform.Coverage["0.9"], leaver.GoodK()
+	if share, is := of.Coverage["0.9"]; is {
+		c.Coverage = share
 	}
-	out.Coverage, err = c.held90()
-	return out, err
+	return c, nil
 }
+
+var errNoTarget = errors.New("no row has a target and a weight above 0: give rows that have them, to compare with")
 
 // coverage says how many targets 90 % intervals hold.
-func (c *checked) coverage() (string, error) {
-	share, err := c.held90()
-	return fmt.Sprintf("90 %% intervals hold %.1f %% of the targets", 100*share), err
+func (c *checked) coverage() string {
+	return fmt.Sprintf("90 %% intervals hold %.1f %% of the targets", 100*c.Coverage)
 }
 
-func (c *checked) held90() (float64, error) {
-	result, err := c.pit.Result()
-	if err != nil {
-		return 0, err
+// drawPIT draws the empirical distribution function of the transforms less the uniform one.
+func drawPIT(ctx context.Context, p *picture) (*chart.Chart, error) {
+	lies, transform := "lies in its predictions", "P(Y ≤ y)"
+	if p.kind == LOOPIT {
+		lies, transform = "lies when predicted from the other rows", "P(Y ≤ y | all other rows)"
 	}
-	held, err := c.held.Result()
-	if err != nil {
-		return 0, err
-	}
-	if of, is := held.Coverage["0.9"]; is {
-		return of, nil
-	}
-	return result.Coverage["0.9"], nil
-}
-
-// ecdf draws the empirical distribution function of the transforms less the uniform one.
-func (p *picture) ecdf(ctx context.Context, left bool, lies, transform string) (*chart.Chart, error) {
-	c, err := p.check(ctx, left)
-	if err != nil {
-		return nil, err
-	}
-	coverage, err := c.coverage()
+	c, err := p.check(ctx, p.kind == LOOPIT)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +190,7 @@ func (p *picture) ecdf(ctx context.Context, left bool, lies, transform string) (
 	}
 	return &chart.Chart{
 		Title: fmt.Sprintf("Calibration: where %s %s", p.Scorer.Frame().TargetName(), lies),
-		Under: p.looked(len(u)) + "; " + coverage,
+		Under: p.looked(len(u)) + "; " + c.coverage(),
 		Description: fmt.Sprintf("The share of rows whose %s is up to each value, less that value: flat at 0 where predictions are calibrated. %s.",
 			transform, strings.ToUpper(verdict[:1])+verdict[1:]),
 		Panels: []chart.Panel{{
@@ -235,10 +224,6 @@ func (c *checked) shape(u []float64) string {
 	return "predictions are " + strings.Join(words, " and ")
 }
 
-func drawPIT(ctx context.Context, p *picture) (*chart.Chart, error) {
-	return p.ecdf(ctx, false, "lies in its predictions", "P(Y ≤ y)")
-}
-
 // curvePoints is the number of windows of rows whose quantiles are told, each a sixth of the rows.
 const curvePoints = 25
 
@@ -247,14 +232,14 @@ func drawResiduals(ctx context.Context, p *picture) (*chart.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	repeat := newCopier(sum(c.weight), len(c.u))
+	repeat := newCopier(floats.Sum(c.weight), len(c.u))
 	var order []int // of the rows, each as often as its weight says
 	for i, w := range c.weight {
 		order = append(order, slices.Repeat([]int{i}, repeat.of(w))...)
 	}
 	n := len(order)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.mean[a], c.mean[b]) })
-	points := chart.Mark{Shape: chart.Points, Colour: chart.Grey, Faint: true, Name: "rows"}
+	points := chart.Mark{Shape: chart.Points, Colour: chart.Grey, Faint: n > 500, Name: "rows"}
 	for rank, i := range order {
 		points.X, points.Y = append(points.X, (float64(rank)+.5)/float64(n)), append(points.Y, c.u[i])
 	}
@@ -280,19 +265,11 @@ func drawResiduals(ctx context.Context, p *picture) (*chart.Chart, error) {
 		panel.Rules = append(panel.Rules, chart.Rule{At: level})
 	}
 	panel.Title = fmt.Sprintf("the curves belong on the dashed lines; the farthest is %.2f from that at %g", most, worst)
-	coverage, err := c.coverage()
-	if err != nil {
-		return nil, err
-	}
 	return &chart.Chart{
 		Title: fmt.Sprintf("Residuals: where %s lies in its predictions, from low to high ones", p.Scorer.Frame().TargetName()),
-		Under: p.looked(len(c.u)) + repeat.told() + "; " + coverage, Panels: []chart.Panel{panel},
+		Under: p.looked(len(c.u)) + repeat.told() + "; " + c.coverage(), Panels: []chart.Panel{panel},
 		Description: fmt.Sprintf("P(Y ≤ y) of each row against the rank of its prediction. Where the model is right the points fill the square evenly, and the curves of the quartiles lie on the dashed lines; the farthest is %.2f from that at %g.", most, worst),
 	}, nil
-}
-
-func drawLOOPIT(ctx context.Context, p *picture) (*chart.Chart, error) {
-	return p.ecdf(ctx, true, "lies when predicted from the other rows", "P(Y ≤ y | all other rows)")
 }
 
 // refuseLeft says why rows cannot be left out.
@@ -327,24 +304,23 @@ func drawKHat(ctx context.Context, p *picture) (*chart.Chart, error) {
 	good, bad := chart.Mark{Shape: chart.Points, Name: "reliable"}, chart.Mark{Shape: chart.Points, Colour: 1, Thick: true, Name: "left out badly"}
 	var rows []string
 	for i, k := range c.k {
-		if to := &good; k > c.goodK {
+		to := &good
+		if k > c.GoodK {
 			to, rows = &bad, append(rows, fmt.Sprint(c.row[i]))
-			to.X, to.Y = append(to.X, float64(c.row[i])), append(to.Y, k)
-		} else {
-			to.X, to.Y = append(to.X, float64(c.row[i])), append(to.Y, k)
 		}
+		to.X, to.Y = append(to.X, float64(c.row[i])), append(to.Y, k)
 	}
 	verdict := "every row can be left out"
 	if len(rows) > 0 {
-		verdict = fmt.Sprintf("%d of %s are above %.2g: row %s", len(rows), p.looked(len(c.k)), c.goodK, strings.Join(rows[:min(len(rows), 6)], ", "))
+		verdict = fmt.Sprintf("%d of %s are above %.2g: row %s", len(rows), p.looked(len(c.k)), c.GoodK, strings.Join(rows[:min(len(rows), 6)], ", "))
 		if len(rows) > 6 {
 			verdict += ", …"
 		}
 	}
 	return &chart.Chart{
 		Title: "Leaving out each row: Pareto-k̂", Under: fmt.Sprintf("%s; %s", p.looked(len(c.k)), verdict),
-		Description: fmt.Sprintf("One point for each training row. Up to %.2g the row can be left out without another fit; above, the row changes the model so much that what the others predict of it is not known so. The largest is %.2f; %s.", c.goodK, slices.Max(c.k), verdict),
+		Description: fmt.Sprintf("One point for each training row. Up to %.2g the row can be left out without another fit; above, the row changes the model so much that what the others predict of it is not known so. The largest is %.2f; %s.", c.GoodK, slices.Max(c.k), verdict),
 		Panels: []chart.Panel{{X: chart.Axis{Name: "row", Whole: true}, Y: chart.Axis{Name: "Pareto-k̂"}, Marks: []chart.Mark{good, bad},
-			Rules: []chart.Rule{{At: 0}, {Name: fmt.Sprintf("%.2g", c.goodK), At: c.goodK}, {Name: "1", At: 1}}}},
+			Rules: []chart.Rule{{At: 0}, {Name: fmt.Sprintf("%.2g", c.GoodK), At: c.GoodK}, {Name: "1", At: 1}}}},
 	}, nil
 }

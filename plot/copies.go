@@ -2,7 +2,6 @@ package plot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -64,14 +63,7 @@ func (p *picture) counted(ctx context.Context) (*score.Table, *copier, error) {
 		}
 	})
 	if err == nil && rows == 0 {
-		err = errors.New("no row has a target and a weight above 0: give rows that have them, to compare with")
+		err = errNoTarget
 	}
 	return table, newCopier(total, rows), err
-}
-
-func sum(values []float64) (total float64) {
-	for _, v := range values {
-		total += v
-	}
-	return total
 }

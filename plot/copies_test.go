@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence"
@@ -115,12 +116,12 @@ func TestCopies(t *testing.T) {
 		{[]float64{1, 0, 3, 2}, []float64{1, 0, 3, 2}}, {[]float64{1.5, 1.5, 1.5, 1.5}, []float64{2, 1, 2, 1}}, {[]float64{1.2, 1.2, 1.2, 1.4}, []float64{1, 1, 2, 1}},
 		{[]float64{.25, .25, .25, .25}, []float64{1, 1, 1, 1}}, {[]float64{1e6, 2e6, 1e6}, []float64{12500, 25000, 12500}},
 	} {
-		repeat := newCopier(sum(c.weights), len(c.weights))
+		repeat := newCopier(floats.Sum(c.weights), len(c.weights))
 		var got []float64
 		for _, w := range c.weights {
 			got = append(got, float64(repeat.of(w)))
 		}
-		if !slices.Equal(got, c.want) || float64(repeat.total()) != sum(c.want) {
+		if !slices.Equal(got, c.want) || float64(repeat.total()) != floats.Sum(c.want) {
 			t.Errorf("weights %v: copies %v, %d in all, want %v", c.weights, got, repeat.total(), c.want)
 		}
 	}

@@ -89,68 +89,43 @@ func drawDist(ctx context.Context, p *picture) (*chart.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
+	name, lower := p.Scorer.Frame().TargetName(), math.Inf(-1)
 	l, _ := p.family()
-	lower := math.Inf(-1)
 	if of, ok := l.(likelihood.Supported); ok && !p.Scorer.Original() {
 		lower, _ = of.Support()
 	}
-	name := p.Scorer.Frame().TargetName()
 	panel := chart.Panel{X: chart.Axis{Name: name, Whole: p.Scorer.Discrete()}, Y: chart.Axis{Name: "density"}}
+	drawn := chart.Mark{Name: fmt.Sprintf("%d sets that the model draws", len(r.sets)), Faint: true}
+	observed := chart.Mark{Colour: chart.Ink, Thick: true, Name: "observed"}
 	low, high := slices.Min(r.y), slices.Max(r.y)
 	for _, set := range r.sets {
-		if p.Scorer.Discrete() {
-			low, high = min(low, slices.Min(set)), max(high, slices.Max(set))
-		}
+		low, high = min(low, slices.Min(set)), max(high, slices.Max(set))
 	}
-	var x []float64
-	var of func(set []float64) []float64
-	shape := chart.Line
 	if p.Scorer.Discrete() && high-low < mostValues {
-		panel.Y.Name, shape = "share of rows", chart.Interval
-		for v := low; v <= high; v++ {
-			x = append(x, v)
-		}
+		panel.Y.Name, observed.Shape, drawn.Shape, drawn.Thick, drawn.Faint = "share of rows", chart.Points, chart.Interval, true, false
 		if p.Scorer.Binary() && low >= 0 && high <= 1 {
-			low, high, x, panel.X.Levels = 0, 1, []float64{0, 1}, p.Scorer.Classes()
+			low, high, panel.X.Levels = 0, 1, p.Scorer.Classes()
 		}
-		of = func(set []float64) []float64 { return shares(set, low, high) }
+		for v := low; v <= high; v++ {
+			drawn.X = append(drawn.X, v)
+		}
+		of := func(set []float64) []float64 { return shares(set, low, high) }
+		observed.X, observed.Y = drawn.X, of(r.y)
+		_, drawn.Low, drawn.High = across(r.each(of), 1)
+		panel.Marks = []chart.Mark{drawn, observed}
 	} else {
 		d := newSmooth(r.y, lower)
-		if x, of = d.x, d.density; d.logs {
+		if d.logs {
 			panel.X.Scale, panel.Y.Name = chart.Log, "density of the logarithm"
 		}
-	}
-	observed := chart.Mark{Colour: chart.Ink, Thick: true, Name: "observed", X: x, Y: of(r.y)}
-	mean := make([]float64, len(x))
-	var all [][]float64
-	for k, set := range r.sets {
-		y := of(set)
-		all = append(all, y)
-		for i, v := range y {
-			mean[i] += v / float64(len(r.sets))
+		sets := r.each(d.density)
+		for _, drawn.Y = range sets {
+			drawn.X = d.x
+			panel.Marks = append(panel.Marks, drawn)
 		}
-		if shape == chart.Line {
-			m := chart.Mark{X: x, Y: y, Faint: true}
-			if k == 0 {
-				m.Name = fmt.Sprintf("%d sets that the model draws", len(r.sets))
-			}
-			panel.Marks = append(panel.Marks, m)
-		}
-	}
-	if shape == chart.Interval {
-		m := chart.Mark{Shape: chart.Interval, Thick: true, X: x, Name: fmt.Sprintf("%d sets that the model draws", len(r.sets))}
-		for i := range x {
-			column := make([]float64, len(all))
-			for s := range all {
-				column[s] = all[s][i]
-			}
-			slices.Sort(column)
-			m.Low, m.High = append(m.Low, column[0]), append(m.High, column[len(column)-1])
-		}
-		observed.Shape = chart.Points
-		panel.Marks = append(panel.Marks, m, observed)
-	} else {
-		panel.Marks = append(panel.Marks, chart.Mark{Name: "their mean", X: x, Y: mean, Dashed: true, Colour: 1}, observed)
+		mean, _, _ := across(sets, 1)
+		observed.X, observed.Y = d.x, d.density(r.y)
+		panel.Marks = append(panel.Marks, chart.Mark{Name: "their mean", X: d.x, Y: mean, Dashed: true, Colour: 1}, observed)
 	}
 	return &chart.Chart{
 		Title: fmt.Sprintf("Observed %s among what the model draws", name), Under: r.looked, Panels: []chart.Panel{panel},

@@ -12,13 +12,13 @@ import (
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/score"
 )
 
 const (
 	mostPanels = 9  // columns of a picture
 	gridPoints = 25 // values of a number
 	mostLevels = 20 // of a category
-	mostBars   = 30 // effects of a forest
 	mostRug    = 100
 )
 
@@ -27,9 +27,13 @@ const (
 const mostWork = 1_000_000
 
 // effects estimates over the rows that are looked at.
-func (p *picture) effects(ctx context.Context, options effect.Options) (*effect.Result, error) {
-	options.Interval, options.Seed, options.Threads, options.Work = cmp.Or(options.Interval, p.Interval), p.Seed, p.Threads, mostWork
-	return effect.Of(ctx, p.Scorer, p.rows(), options)
+func (p *picture) effects(ctx context.Context, options effect.Options) ([]effect.Effect, error) {
+	options.Interval, options.Seed, options.Threads, options.Work = p.Interval, p.Seed, p.Threads, mostWork
+	result, err := effect.Of(ctx, p.Scorer, p.rows(), options)
+	if err != nil {
+		return nil, err
+	}
+	return result.Effects, nil
 }
 
 // over says which rows were averaged over.
@@ -50,8 +54,12 @@ func (p *picture) predicted() string {
 }
 
 // expected names what is predicted on average.
-func (p *picture) expected() string {
-	if p.Scorer.Binary() {
+func (p *picture) expected() string { return Expected(p.Scorer) }
+
+// Expected names what a model predicts on average: "expected price", "P(churn = yes)".
+func Expected(scorer *score.Scorer) string {
+	p := &picture{Input: Input{Scorer: scorer}}
+	if scorer.Binary() {
 		return p.predicted()
 	}
 	return "expected " + p.predicted()
@@ -94,11 +102,8 @@ func (p *picture) curve(ctx context.Context, c *effect.Column, options effect.Op
 			options.At = append(options.At, c.Name+"="+strconv.FormatFloat(v, 'g', -1, 64))
 		}
 	}
-	result, err := p.effects(ctx, options)
-	if err != nil {
-		return nil, nil, err
-	}
-	return x, result.Effects, nil
+	list, err = p.effects(ctx, options)
+	return x, list, err
 }
 
 // panel draws estimates at each value of a column.
@@ -151,22 +156,20 @@ func align(panels []chart.Panel) {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, panel := range panels {
 		for _, m := range panel.Marks {
-			for _, values := range [][]float64{m.Low, m.High} {
-				for _, v := range values {
-					low, high = min(low, v), max(high, v)
-				}
+			for i := range m.Low {
+				low, high = min(low, m.Low[i]), max(high, m.High[i])
 			}
 		}
 	}
-	room := .05 * (high - low)
-	for k := range panels {
-		if panels[k].Y.From, panels[k].Y.To = low-room, high+room; !(high-low > 1e-9*math.Abs(high)) {
-			panels[k].Y.From, panels[k].Y.To = 0, 0
+	if room := .05 * (high - low); high-low > 1e-9*math.Abs(high) {
+		for k := range panels {
+			panels[k].Y.From, panels[k].Y.To = low-room, high+room
 		}
 	}
 }
 
-func drawPredictions(ctx context.Context, p *picture) (*chart.Chart, error) {
+// drawCurves draws predictions or slopes, a panel for each column.
+func drawCurves(ctx context.Context, p *picture) (*chart.Chart, error) {
 	columns, some, err := p.columns(ctx)
 	if err != nil {
 		return nil, err
@@ -176,26 +179,30 @@ func drawPredictions(ctx context.Context, p *picture) (*chart.Chart, error) {
 		Under:       fmt.Sprintf("%s, with the column replaced by each of its values%s", p.over(), some),
 		Description: fmt.Sprintf("One panel for each column: how %s moves with it, with %g %% intervals.", p.expected(), 100*p.Interval),
 	}
+	if p.kind == Slopes {
+		c.Title, c.Under = fmt.Sprintf("Slopes: what one more of a column adds to %s", p.expected()), "derivatives, "+c.Under
+		c.Description = fmt.Sprintf("One panel for each number: the derivative of %s in it, with %g %% intervals; above 0 it rises.", p.expected(), 100*p.Interval)
+	}
 	for i := range columns {
-		if err := p.addPanel(ctx, c, &columns[i], effect.Options{What: effect.Predictions}, p.expected()); err != nil {
+		options := effect.Options{What: effect.Predictions}
+		if p.kind == Slopes {
+			options = effect.Options{What: effect.Slopes, Columns: []string{columns[i].Name}}
+		}
+		x, list, err := p.curve(ctx, &columns[i], options)
+		if err != nil {
 			return nil, err
 		}
+		panel := p.panel(&columns[i], x, list)
+		if panel.Y.Name = p.expected(); p.kind == Slopes {
+			panel.Y.Name, panel.Rules = "slope", []chart.Rule{{At: 0}}
+		}
+		c.Panels = append(c.Panels, panel)
+		c.Description += fmt.Sprintf(" %s: %s.", columns[i].Name, told(&panel, list))
 	}
-	align(c.Panels)
+	if p.kind == Predictions {
+		align(c.Panels)
+	}
 	return c, nil
-}
-
-// addPanel adds a panel with the curve of a quantity over a column.
-func (p *picture) addPanel(ctx context.Context, c *chart.Chart, column *effect.Column, options effect.Options, name string, rules ...chart.Rule) error {
-	x, list, err := p.curve(ctx, column, options)
-	if err != nil {
-		return err
-	}
-	panel := p.panel(column, x, list)
-	panel.Y.Name, panel.Rules = name, rules
-	c.Panels = append(c.Panels, panel)
-	c.Description += fmt.Sprintf(" %s: %s.", column.Name, told(&panel, list))
-	return nil
 }
 
 // told says in words what a panel shows.
@@ -217,22 +224,3 @@ func told(panel *chart.Panel, list []effect.Effect) string {
 }
 
 func byEstimate(a, b effect.Effect) int { return cmp.Compare(a.Estimate, b.Estimate) }
-
-func drawSlopes(ctx context.Context, p *picture) (*chart.Chart, error) {
-	columns, some, err := p.columns(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c := &chart.Chart{
-		Title:       fmt.Sprintf("Slopes: what one more of a column adds to %s", p.expected()),
-		Under:       fmt.Sprintf("derivatives, %s, with the column replaced by each of its values%s", p.over(), some),
-		Description: fmt.Sprintf("One panel for each number: the derivative of %s in it, with %g %% intervals; above 0 it rises.", p.expected(), 100*p.Interval),
-	}
-	for i := range columns {
-		options := effect.Options{What: effect.Slopes, Columns: []string{columns[i].Name}}
-		if err := p.addPanel(ctx, c, &columns[i], options, "slope", chart.Rule{At: 0}); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
-}

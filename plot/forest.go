@@ -5,130 +5,123 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/internal/chart"
 )
 
-// DrawForest is Draw of a forest that also returns its effects, the largest first, and by what numbers move: "a
-// standard deviation", or "1".
-func DrawForest(ctx context.Context, w io.Writer, input Input) (list []effect.Effect, moved string, err error) {
-	input, err = input.Validate(Forest)
+const mostBars = 30 // effects of a forest
+
+// forest is what changes of columns change.
+type forest struct {
+	effects []effect.Effect // the largest first
+	moved   string          // how far numbers move, and what is left out
+}
+
+// Effects returns those of a forest, the largest first, and by what numbers move in them: "a standard deviation", or
+// "1".
+func Effects(ctx context.Context, input Input) (list []effect.Effect, moved string, err error) {
+	p, why, err := open(Forest, input)
+	if err == nil && why != "" {
+		err = errors.New(why)
+	}
 	if err != nil {
 		return nil, "", err
 	}
-	if input.Scorer == nil {
-		return nil, "", errors.New("there is no scorer: make one by score.New")
-	}
-	p := &picture{Input: input, kind: Forest}
-	if why := p.refusal(false, refuseColumns); why != "" {
-		return nil, "", errors.New(why)
-	}
-	c, list, moved, err := p.forest(ctx)
-	if err == nil {
-		c.Inline = input.Inline
-		_, err = c.WriteTo(w)
-	}
-	return list, moved, err
-}
-
-// moves says which columns move, how far, and which are left out.
-func (p *picture) moves(ctx context.Context) (options effect.Options, moved, left string, err error) {
-	columns, err := effect.Columns(p.Scorer, p.rows())
+	f, err := p.changes(ctx)
 	if err != nil {
-		return options, "", "", err
+		return nil, "", err
 	}
-	options.Step, moved = effect.SD, "a standard deviation"
-	for _, c := range columns { // of a column that does not vary, a standard deviation is no step
-		if n := len(c.Values); c.Many {
-			left += without(&c)
-		} else if c.Kind != credence.Numeric || n < 2 || c.Values[0] < c.Values[n-1] {
-			options.Columns = append(options.Columns, c.Name)
-		}
-	}
-	if len(options.Columns) == 0 {
-		return options, "", "", fmt.Errorf("no column of the model varies over the rows, so that none has an effect to compare%s", left)
-	}
-	moving := ""
-	if options.Columns, moving, err = p.narrow(options.Columns); err != nil {
-		return options, "", "", err
-	}
-	left += moving
-	if p.Rows == nil || p.Rows.Rows() < 2 { // columns that were not scaled have no standard deviation without rows
-		if _, err := p.effects(ctx, options); err != nil {
-			options.Step, moved = "", "1"
-		}
-	}
-	return options, moved, left, nil
+	return f.effects, f.moved, nil
 }
 
-// largest are the places of effects that are numbers, the largest first.
-func largest(effects []effect.Effect) (order []int) {
-	for k, e := range effects {
+// changes returns the effects, which are estimated once for all pictures.
+func (p *picture) changes(ctx context.Context) (*forest, error) {
+	if p.Shared.forest != nil {
+		return p.Shared.forest, nil
+	}
+	_, names, left, err := p.inputs()
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("no column of the model varies over the rows, so that none has an effect to compare%s", left)
+	}
+	names, moving, err := p.narrow(names)
+	if err != nil {
+		return nil, err
+	}
+	f := &forest{moved: "a standard deviation"}
+	list, err := p.effects(ctx, effect.Options{Columns: names, Step: effect.SD})
+	switch few := p.Rows == nil || p.Rows.Rows() < 2; {
+	case err != nil && few: // columns that were not scaled have no standard deviation without rows
+		f.moved = "1"
+		list, err = p.effects(ctx, effect.Options{Columns: names})
+	case err != nil:
+		list, err = p.apart(ctx, names, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.moved += left + moving
+	for _, e := range list {
 		if e.Estimate.Defined() && e.Low.Defined() {
-			order = append(order, k)
+			f.effects = append(f.effects, e)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(math.Abs(float64(effects[b].Estimate)), math.Abs(float64(effects[a].Estimate)))
-	})
-	return order
+	if len(f.effects) == 0 {
+		return nil, errors.New("no effect of a column is a number: effects tells them")
+	}
+	size := func(e effect.Effect) float64 { return math.Abs(float64(e.Estimate)) }
+	slices.SortStableFunc(f.effects, func(a, b effect.Effect) int { return cmp.Compare(size(b), size(a)) })
+	p.Shared.forest = f
+	return f, nil
+}
+
+// apart estimates column by column. One that cannot move by a standard deviation in some row, as the logarithm of a
+// number near 0, goes from its first quartile to its third.
+func (p *picture) apart(ctx context.Context, names []string, f *forest) (all []effect.Effect, err error) {
+	for _, name := range names {
+		list, err := p.effects(ctx, effect.Options{Columns: []string{name}, Step: effect.SD})
+		if err != nil {
+			f.moved += fmt.Sprintf(", %s from its first quartile to its third", name)
+			list, err = p.effects(ctx, effect.Options{Columns: []string{name}, Step: effect.IQR})
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
 }
 
 func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
-	c, _, _, err := p.forest(ctx)
-	return c, err
-}
-
-// forest returns the picture, its effects, the largest first, and how numbers move.
-func (p *picture) forest(ctx context.Context) (*chart.Chart, []effect.Effect, string, error) {
-	options, moved, left, err := p.moves(ctx)
+	f, err := p.changes(ctx)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, err
 	}
-	wide, err := p.effects(ctx, options)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	options.Interval = .5
-	narrow, err := p.effects(ctx, options)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	order := largest(wide.Effects)
-	if len(order) == 0 {
-		return nil, nil, "", errors.New("no effect of a column is a number: effects tells them")
-	}
-	var list []effect.Effect
-	for _, k := range order {
-		list = append(list, wide.Effects[k])
-	}
-	under := fmt.Sprintf("%s; numbers move by %s", p.over(), moved) + left
-	if all := len(order); all > mostBars {
-		order = order[:mostBars]
+	list, under := f.effects, fmt.Sprintf("%s; numbers move by %s", p.over(), f.moved)
+	if all := len(list); all > mostBars {
+		list = list[:mostBars]
 		under += fmt.Sprintf("; the %d largest of %d", mostBars, all)
 	}
-	slices.Reverse(order) // the largest on top
 	outer := chart.Mark{Shape: chart.Interval, Across: true, Name: fmt.Sprintf("%g %% interval", 100*p.Interval)}
 	inner := chart.Mark{Shape: chart.Interval, Across: true, Thick: true, Name: "50 % interval"}
-	panel := chart.Panel{X: chart.Axis{Name: "change of " + p.expected()}, Rules: []chart.Rule{{At: 0, Upright: true}}, Height: 40 + 24*len(order)}
+	panel := chart.Panel{X: chart.Axis{Name: "change of " + p.expected()}, Rules: []chart.Rule{{At: 0, Upright: true}}, Height: 40 + 24*len(list)}
 	description := ""
-	for at, k := range order {
-		e := &wide.Effects[k]
-		outer.Low, outer.High = append(outer.Low, float64(e.Low)), append(outer.High, float64(e.High))
-		inner.X, inner.Y = append(inner.X, float64(e.Estimate)), append(inner.Y, float64(at))
-		inner.Low, inner.High = append(inner.Low, float64(narrow.Effects[k].Low)), append(inner.High, float64(narrow.Effects[k].High))
+	for _, e := range slices.Backward(list) { // the largest on top
+		outer.Y, outer.Low, outer.High = append(outer.Y, float64(len(outer.Y))), append(outer.Low, float64(e.Low)), append(outer.High, float64(e.High))
+		low, high := e.Half()
+		inner.X, inner.Low, inner.High = append(inner.X, float64(e.Estimate)), append(inner.Low, low), append(inner.High, high)
 		panel.Y.Levels = append(panel.Y.Levels, e.Term+": "+e.Change())
 		description = fmt.Sprintf(" %s, %s: %s (%s to %s).", e.Term, e.Change(), number(float64(e.Estimate)), number(float64(e.Low)), number(float64(e.High))) + description
 	}
-	outer.X, outer.Y = nil, inner.Y
+	inner.Y = outer.Y
 	panel.Marks = []chart.Mark{outer, inner}
 	return &chart.Chart{
 		Title: fmt.Sprintf("Effects: what a change of a column changes of %s", p.expected()), Under: under, Panels: []chart.Panel{panel},
 		Description: "One row for each change, the largest on top, with intervals; those that do not reach 0 have a sure sign." + description,
-	}, list, moved + left, nil
+	}, nil
 }

@@ -55,6 +55,7 @@ type Input struct {
 // Shared is what pictures of one scorer and one table have in common, drawn one after another.
 type Shared struct {
 	checked [2]*checked // rows with their transforms, as they are and left out
+	forest  *forest
 }
 
 // kinds are all kinds, in the order in which they are told.
@@ -66,14 +67,14 @@ var kinds = []struct {
 	refuse func(p *picture) string
 	draw   func(ctx context.Context, p *picture) (*chart.Chart, error)
 }{
-	{Predictions, "average predictions over the values of each column", false, refuseColumns, drawPredictions},
-	{Slopes, "how steeply predictions rise over the values of each number", false, refuseSlopes, drawSlopes},
+	{Predictions, "average predictions over the values of each column", false, refuseColumns, drawCurves},
+	{Slopes, "how steeply predictions rise over the values of each number", false, refuseColumns, drawCurves},
 	{Forest, "what a change of each column changes, with intervals", false, refuseColumns, drawForest},
 	{PPCDist, "the distribution of the targets among those that the model draws", true, nil, drawDist},
 	{PPCStatistics, "mean, standard deviation, zeros and largest target among those of what it draws", true, nil, drawStatistics},
 	{PPCRootogram, "how often each count is observed and expected", true, refuseRootogram, drawRootogram},
 	{PPCPIT, "whether the targets lie where predictions say, with an envelope", true, nil, drawPIT},
-	{LOOPIT, "the same of training rows, each predicted from the others", true, refuseLeft, drawLOOPIT},
+	{LOOPIT, "the same of training rows, each predicted from the others", true, refuseLeft, drawPIT},
 	{Reliability, "the observed mean where each mean or probability is predicted", true, nil, drawReliability},
 	{Residuals, "quantile residuals against predictions", true, nil, drawResiduals},
 	{KHat, "how far leaving out each training row can be relied on", true, refuseKHat, drawKHat},
@@ -89,15 +90,20 @@ func Kinds() (names []Kind, texts []string) {
 	return names, texts
 }
 
+// place is that of a kind among all, -1 of what is none.
+func (k Kind) place() int {
+	names, _ := Kinds()
+	return slices.Index(names, k)
+}
+
 // Validate refuses what is no kind.
 func (k Kind) Validate() error {
-	names, _ := Kinds()
-	if slices.Contains(names, k) {
+	if k.place() >= 0 {
 		return nil
 	}
 	var words []string
-	for _, name := range names {
-		words = append(words, string(name))
+	for _, of := range kinds {
+		words = append(words, string(of.kind))
 	}
 	if near := spec.Suggest(string(k), words); near != "" {
 		return fmt.Errorf("there is no picture of kind %s: did you mean %s?", k, near)
@@ -121,9 +127,8 @@ func (i Input) Validate(kind Kind) (Input, error) {
 
 // Possible returns the kinds that a model and its rows can have.
 func Possible(input Input) (names []Kind) {
-	p := &picture{Input: input}
 	for _, k := range kinds {
-		if input.Scorer != nil && p.refusal(k.data, k.refuse) == "" {
+		if p := (&picture{input, k.kind}); input.Scorer != nil && p.refusal() == "" {
 			names = append(names, k.kind)
 		}
 	}
@@ -136,20 +141,36 @@ type picture struct {
 	kind Kind
 }
 
+// open returns a picture to be drawn, and why the model or the rows cannot have it.
+func open(kind Kind, input Input) (p *picture, why string, err error) {
+	if input.Scorer == nil {
+		return nil, "", errors.New("there is no scorer: make one by score.New")
+	}
+	input, err = input.Validate(kind)
+	if input.Shared == nil {
+		input.Shared = new(Shared)
+	}
+	p = &picture{input, kind}
+	if err == nil {
+		why = p.refusal()
+	}
+	return p, why, err
+}
+
 // refusal says why the model or the rows cannot have a kind.
-func (p *picture) refusal(data bool, refuse func(*picture) string) string {
-	f := p.Scorer.Frame()
+func (p *picture) refusal() string {
+	k := &kinds[p.kind.place()]
 	switch {
-	case f == nil:
+	case p.Scorer.Frame() == nil:
 		return "the model was learned online, of which nothing is drawn: evaluate and inspect tell it in numbers"
-	case data && p.Rows == nil:
+	case k.data && p.Rows == nil:
 		return "it compares predictions with targets: give data"
-	case data && p.Rows.Schema().Index(p.Scorer.Target()) < 0:
+	case k.data && p.Rows.Schema().Index(p.Scorer.Target()) < 0:
 		return fmt.Sprintf("it compares predictions with targets, and the data lack the target %s", p.Scorer.Target())
-	case data && p.Rows.Rows() == 0:
+	case k.data && p.Rows.Rows() == 0:
 		return "it compares predictions with targets, and the data have no rows"
-	case refuse != nil:
-		return refuse(p)
+	case k.refuse != nil:
+		return k.refuse(p)
 	}
 	return ""
 }
@@ -170,36 +191,21 @@ func Draw(ctx context.Context, w io.Writer, kind Kind, input Input) error {
 
 // Of returns a picture, or says why the model cannot have it and which it can.
 func Of(ctx context.Context, kind Kind, input Input) (*Picture, error) {
-	if input.Scorer == nil {
-		return nil, errors.New("there is no scorer: make one by score.New")
-	}
-	input, err := input.Validate(kind)
+	p, why, err := open(kind, input)
 	if err != nil {
 		return nil, err
 	}
-	p := &picture{Input: input, kind: kind}
-	for _, k := range kinds {
-		if k.kind != kind {
-			continue
+	if why != "" {
+		if can := Possible(input); len(can) > 0 {
+			why += "; there can be " + strings.ReplaceAll(strings.Trim(fmt.Sprint(can), "[]"), " ", ", ")
 		}
-		if why := p.refusal(k.data, k.refuse); why != "" {
-			var can []string
-			for _, other := range Possible(input) {
-				can = append(can, string(other))
-			}
-			if len(can) > 0 {
-				why += "; there can be " + strings.Join(can, ", ")
-			}
-			return nil, fmt.Errorf("no picture %s: %s", kind, why)
-		}
-		drawn, err := k.draw(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		drawn.Inline = input.Inline
-		return drawn, nil
+		return nil, fmt.Errorf("no picture %s: %s", kind, why)
 	}
-	return nil, nil
+	drawn, err := kinds[kind.place()].draw(ctx, p)
+	if err == nil {
+		drawn.Inline = input.Inline
+	}
+	return drawn, err
 }
 
 // most is the number of rows that are looked at.
@@ -216,22 +222,10 @@ func (p *picture) rows() credence.Source {
 // looked says how many rows were looked at: "2,000 rows", "10,000 of 50,000 rows".
 func (p *picture) looked(count int) string {
 	if all := p.Rows.Rows(); all > count {
-		return fmt.Sprintf("%s of %s rows", whole(count), whole(all))
+		return chart.Counted(count, "") + " of " + chart.Counted(all, "row")
 	}
-	if count == 1 {
-		return "1 row"
-	}
-	return whole(count) + " rows"
-}
-
-// whole writes a whole number with its digits in groups.
-func whole(n int) string {
-	text := fmt.Sprint(n)
-	for k := len(text) - 3; k > 0 && n >= 10_000; k -= 3 {
-		text = text[:k] + "," + text[k:]
-	}
-	return text
+	return chart.Counted(count, "row")
 }
 
 // number writes a number in a few digits.
-func number(v float64) string { return strings.Replace(fmt.Sprintf("%.3g", v), "e+0", "e", 1) }
+func number(v float64) string { return chart.Number(v, 3) }

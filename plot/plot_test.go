@@ -270,14 +270,37 @@ func TestForest(t *testing.T) {
 	}
 	// Over many rows effects are those of the delta method, within the error of draws.
 	input := Input{Scorer: scorer, Rows: rowsOf(t, 1100, 13), Shared: new(Shared)}
-	var out bytes.Buffer
-	list, _, err := DrawForest(t.Context(), &out, input)
+	list, _, err := Effects(t.Context(), input)
 	must.Succeed(t, err)
 	drawn := must.Value(effect.Of(t.Context(), scorer, input.Rows, effect.Options{Step: effect.SD, Draws: 4000}))(t).Effects
 	for _, e := range list {
 		o := drawn[slices.IndexFunc(drawn, func(o effect.Effect) bool { return o.Term == e.Term && o.Contrast == e.Contrast })]
 		if gap := math.Abs(float64(e.Estimate - o.Estimate)); e.Method != "delta" || o.Method != "draws" || gap > 5*float64(o.MCSE) || math.Abs(float64(e.StdError/o.StdError)-1) > .06 {
 			t.Errorf("%s: %+v, and by draws %+v", e.Term, e, o)
+		}
+	}
+}
+
+// TestForestOfLogarithms: a number that a standard deviation would move out of its logarithm goes from its first
+// quartile to its third, as effects by these, and the others move by a standard deviation.
+func TestForestOfLogarithms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	var income, age, y []float64
+	for range 200 {
+		income, age = append(income, math.Exp(2*rng.NormFloat64())), append(age, 20+50*rng.Float64())
+		y = append(y, math.Log(income[len(y)])+.02*age[len(y)]+rng.NormFloat64())
+	}
+	rows := must.Value(table.New().Numbers("income", income).Numbers("age", age).Numbers("y", y).Source())(t)
+	scorer := modelOf(t, rows, fit.Options{Formula: "y ~ log(income) + age"})
+	list, moved, err := Effects(t.Context(), Input{Scorer: scorer, Rows: rows})
+	must.Succeed(t, err)
+	if moved != "a standard deviation, income from its first quartile to its third" || len(list) != 2 || list[0].Contrast != "Q3 - Q1" {
+		t.Fatalf("numbers move by %s: %+v", moved, list)
+	}
+	for k, step := range []string{effect.IQR, effect.SD} {
+		want := must.Value(effect.Of(t.Context(), scorer, rows, effect.Options{Step: step, Columns: []string{list[k].Term}}))(t).Effects[0]
+		if list[k].Estimate != want.Estimate || list[k].Low != want.Low {
+			t.Errorf("%+v, want %+v", list[k], want)
 		}
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/internal/order"
-	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
@@ -27,17 +28,24 @@ func reliabilityOf(y, mean, weight []float64) (metric.CalibrationResult, error) 
 	return c.Result()
 }
 
-// isotonic returns the ascending function of steps at x: straight between steps.
-func isotonic(steps []metric.ReliabilityBin, x float64) float64 {
-	k := slices.IndexFunc(steps, func(s metric.ReliabilityBin) bool { return x <= s.To })
-	switch {
-	case k < 0:
-		return steps[len(steps)-1].Observed
-	case x >= steps[k].From || k == 0:
-		return steps[k].Observed
+// curveValues is the number of places at which curves are compared.
+const curveValues = 201
+
+// curveOf returns the ascending function of steps at ascending places: straight between steps.
+func curveOf(steps []metric.ReliabilityBin, places []float64) (values []float64) {
+	k := 0
+	for _, x := range places {
+		for k < len(steps)-1 && x > steps[k].To {
+			k++
+		}
+		y := steps[k].Observed
+		if k > 0 && x < steps[k].From {
+			before := steps[k-1]
+			y = before.Observed + (x-before.To)/(steps[k].From-before.To)*(y-before.Observed)
+		}
+		values = append(values, y)
 	}
-	before := steps[k-1]
-	return before.Observed + (x-before.To)/(steps[k].From-before.To)*(steps[k].Observed-before.Observed)
+	return values
 }
 
 func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
@@ -100,32 +108,21 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 		}
 		found.Slope, found.Intercept = line.Slope, line.Intercept
 	}
-	steps := found.Reliability.Isotonic
-	curves := make([][]metric.ReliabilityBin, len(sets))
+	low, high := mean[0], mean[len(mean)-1]
+	x := floats.Span(make([]float64, curveValues), low, high)
 	for s, set := range sets {
 		of, err := reliabilityOf(set, mean, weight)
 		if err != nil {
 			return nil, err
 		}
-		curves[s] = of.Reliability.Isotonic
+		sets[s] = curveOf(of.Reliability.Isotonic, x)
 	}
-	low, high := slices.Min(mean), slices.Max(mean)
-	line := chart.Mark{Colour: 1, Thick: true, Name: "observed"}
-	band := chart.Mark{Shape: chart.Band, Colour: chart.Grey, Name: fmt.Sprintf("%g %% of the curves of a model that is right", 100*p.Interval)}
-	const points = 200
+	line := chart.Mark{Colour: 1, Thick: true, Name: "observed", X: x, Y: curveOf(found.Reliability.Isotonic, x)}
+	band := chart.Mark{Shape: chart.Band, Colour: chart.Grey, X: x, Name: fmt.Sprintf("%g %% of the curves of a model that is right", 100*p.Interval)}
+	_, band.Low, band.High = across(sets, p.Interval)
 	outside := 0
-	for k := range points + 1 {
-		x := low + (high-low)*float64(k)/points
-		values := make([]float64, len(curves))
-		for s := range curves {
-			values[s] = isotonic(curves[s], x)
-		}
-		slices.Sort(values)
-		line.X, line.Y = append(line.X, x), append(line.Y, isotonic(steps, x))
-		band.X, band.Low, band.High = append(band.X, x), append(band.Low, special.Quantile(values, (1-p.Interval)/2)), append(band.High, special.Quantile(values, (1+p.Interval)/2))
-		if line.Y[k] < band.Low[k]-1e-12 || line.Y[k] > band.High[k]+1e-12 {
-			outside++
-		}
+	for k, y := range line.Y {
+		outside += boolean(y < band.Low[k]-1e-12 || y > band.High[k]+1e-12)
 	}
 	bins := chart.Mark{Shape: chart.Points, Thick: true, Name: fmt.Sprintf("means of up to %d bins of rows", metric.ReliabilityBins)}
 	for _, b := range found.Reliability.Bins {
@@ -136,7 +133,7 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 	if found.Slope.Defined() && found.Intercept.Defined() {
 		under += fmt.Sprintf("; calibration slope %.3f, intercept %s", found.Slope, number(float64(found.Intercept)))
 	}
-	share := math.Round(100 * float64(outside) / (points + 1))
+	share := math.Round(100 * float64(outside) / curveValues)
 	under += fmt.Sprintf("; %g %% of the curve outside the band", share) + repeat.told()
 	return &chart.Chart{
 		Title: fmt.Sprintf("Reliability: what is observed where %s is predicted", name), Under: under,

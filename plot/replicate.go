@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
@@ -53,10 +55,33 @@ func (p *picture) replicate(ctx context.Context, count int) (*replicates, error)
 	return r, err
 }
 
-func (p *picture) family() (l any, of likelihood.TargetKind) {
+func (p *picture) family() (l credence.Likelihood, of likelihood.TargetKind) {
 	l = p.Scorer.Fitted().Members[0].Model.Likelihood
-	_, of = likelihood.Describe(p.Scorer.Fitted().Members[0].Model.Likelihood)
+	_, of = likelihood.Describe(l)
 	return l, of
+}
+
+// each returns what a function makes of every set.
+func (r *replicates) each(of func(set []float64) []float64) (list [][]float64) {
+	for _, set := range r.sets {
+		list = append(list, of(set))
+	}
+	return list
+}
+
+// across returns the mean of sets at each of their places, and the ends of what a share of them has there.
+func across(sets [][]float64, share float64) (mean, low, high []float64) {
+	column := make([]float64, len(sets))
+	for i := range sets[0] {
+		sum := 0.0
+		for s := range sets {
+			column[s] = sets[s][i]
+			sum += column[s] / float64(len(sets))
+		}
+		slices.Sort(column)
+		mean, low, high = append(mean, sum), append(low, special.Quantile(column, (1-share)/2)), append(high, special.Quantile(column, (1+share)/2))
+	}
+	return mean, low, high
 }
 
 // mostValues is the largest number of whole numbers that have a share each.
@@ -109,44 +134,42 @@ func drawStatistics(ctx context.Context, p *picture) (*chart.Chart, error) {
 	for _, s := range p.statistics() {
 		observed := s.of(r.y)
 		// a standard deviation of one row, or one that no number holds
-		if math.IsNaN(observed) || math.IsInf(observed, 0) {
+		if !special.Finite(observed) {
 			continue
 		}
 		values, above := make([]float64, len(r.sets)), 0.0
 		for k, set := range r.sets {
 			values[k] = s.of(set)
-			switch {
-			case values[k] > observed:
-				above++
-			case values[k] == observed:
-				above += .5
-			}
-		}
-		slices.Sort(values)
-		// A few sets of heavy tails are left out of the picture, not of the probability.
-		low, high := special.Quantile(values, .005), special.Quantile(values, .995)
-		width := (high - low) / bins
-		m := chart.Mark{Shape: chart.Bar, Width: width, Name: "sets that the model draws"}
-		if !(width > 0) {
-			m.Width, m.X, m.Y = max(1e-3, math.Abs(low)/20), []float64{low}, []float64{1}
-		}
-		for k := 0; k < bins && width > 0; k++ {
-			from := low + float64(k)*width
-			count := 0
-			for _, v := range values {
-				if v >= from && (v < from+width || k == bins-1 && v <= high) {
-					count++
-				}
-			}
-			m.X, m.Y = append(m.X, from+width/2), append(m.Y, float64(count)/float64(len(values)))
+			above += float64(1+cmp.Compare(values[k], observed)) / 2 // equal ones are half above
 		}
 		share := above / float64(len(values))
 		c.Panels = append(c.Panels, chart.Panel{Title: fmt.Sprintf("%s: %.3g %% of the sets are above", s.name, 100*share), X: chart.Axis{Name: s.name}, Y: chart.Axis{Name: "share of sets"},
-			Marks: []chart.Mark{m}, Rules: []chart.Rule{{Name: "observed " + number(observed), At: observed, Upright: true}}})
+			Marks: []chart.Mark{histogram(values)}, Rules: []chart.Rule{{Name: "observed " + number(observed), At: observed, Upright: true}}})
 		c.Description += fmt.Sprintf(" %s: observed %s, above it %.3g %% of the sets.", s.name, number(observed), 100*share)
 	}
 	c.Columns = min(len(c.Panels), 2)
 	return c, nil
+}
+
+// histogram returns the bars of values, without a few of heavy tails.
+func histogram(values []float64) chart.Mark {
+	slices.Sort(values)
+	low, high := special.Quantile(values, .005), special.Quantile(values, .995)
+	width := (high - low) / bins
+	m := chart.Mark{Shape: chart.Bar, Width: width, Name: "sets that the model draws"}
+	if !(width > 0) {
+		m.Width, m.X, m.Y = max(1e-3, math.Abs(low)/20), []float64{low}, []float64{1}
+		return m
+	}
+	for k := range bins {
+		m.X, m.Y = append(m.X, low+(float64(k)+.5)*width), append(m.Y, 0)
+	}
+	for _, v := range values {
+		if v >= low && v <= high {
+			m.Y[min(int((v-low)/width), bins-1)] += 1 / float64(len(values))
+		}
+	}
+	return m
 }
 
 func refuseRootogram(p *picture) string {
@@ -176,27 +199,16 @@ func drawRootogram(ctx context.Context, p *picture) (*chart.Chart, error) {
 		return out
 	}
 	observed := roots(r.y)
-	sets := make([][]float64, len(r.sets))
-	for k, set := range r.sets {
-		sets[k] = roots(set)
-	}
+	expected, least, most := across(r.each(roots), p.Interval)
 	bars := chart.Mark{Shape: chart.Bar, Width: .8 * width, Name: "observed, hanging from what is expected"}
 	curve := chart.Mark{Shape: chart.Line, Colour: 1, Thick: true, Name: "expected"}
 	band := chart.Mark{Shape: chart.Band, Colour: chart.Grey, Name: fmt.Sprintf("feet of %g %% of the sets that the model draws", 100*p.Interval)}
 	out, worst, gap := 0, 0.0, 0.0
 	for k := range observed {
-		column, mean := make([]float64, len(sets)), 0.0
-		for s := range sets {
-			column[s] = sets[s][k]
-			mean += sets[s][k] / float64(len(sets))
-		}
-		slices.Sort(column)
-		top, at := math.Sqrt(mean), (float64(k)+.5)*width-.5
-		foot := top - math.Sqrt(observed[k])
+		top, at := math.Sqrt(expected[k]), (float64(k)+.5)*width-.5
+		foot, low, high := top-math.Sqrt(observed[k]), top-math.Sqrt(most[k]), top-math.Sqrt(least[k])
 		bars.X, bars.Low, bars.Y = append(bars.X, at), append(bars.Low, foot), append(bars.Y, top)
-		curve.X, curve.Y = append(curve.X, at), append(curve.Y, top)
-		low, high := top-math.Sqrt(special.Quantile(column, (1+p.Interval)/2)), top-math.Sqrt(special.Quantile(column, (1-p.Interval)/2))
-		band.X, band.Low, band.High = append(band.X, at), append(band.Low, low), append(band.High, high)
+		band.Low, band.High = append(band.Low, low), append(band.High, high)
 		if foot < low || foot > high {
 			out++
 		}
@@ -204,6 +216,7 @@ func drawRootogram(ctx context.Context, p *picture) (*chart.Chart, error) {
 			gap, worst = math.Abs(foot), at
 		}
 	}
+	curve.X, curve.Y, band.X = bars.X, bars.Y, bars.X
 	name := p.Scorer.Frame().TargetName()
 	c := &chart.Chart{
 		Title: fmt.Sprintf("Rootogram: how often %s has each value", name), Under: fmt.Sprintf("%s; %d of %d feet outside the band", r.looked, out, len(observed)),

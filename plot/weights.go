@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -109,6 +110,8 @@ func posteriorOf(m *credence.Member, j int, mean, sd float64) func(w float64) fl
 	return distuv.Normal{Mu: mean, Sigma: sd}.Prob
 }
 
+const densityValues = 241
+
 func drawWeights(_ context.Context, p *picture) (*chart.Chart, error) {
 	fitted := p.Scorer.Fitted()
 	list := candidates(fitted)
@@ -138,25 +141,18 @@ func drawWeights(_ context.Context, p *picture) (*chart.Chart, error) {
 		// As much of a wide prior as leaves the posterior to be seen.
 		reach := min(2.5*widest, 6*(high-low))
 		low, high = min(low, -reach), max(high, reach)
-		prior, posterior := chart.Mark{Colour: chart.Grey, Name: "prior", Dashed: true}, chart.Mark{Name: "posterior"}
-		const points = 240
-		for i := range points + 1 {
-			x := low + (high-low)*float64(i)/points
-			var a, b float64
+		x := floats.Span(make([]float64, densityValues), low, high)
+		prior := chart.Mark{Colour: chart.Grey, Name: "prior", Dashed: true, X: x, Y: make([]float64, len(x))}
+		posterior := chart.Mark{Name: "posterior", X: x, Y: make([]float64, len(x))}
+		for i, at := range x {
 			for k, share := range shares {
-				a += share * before[k](x)
-				b += share * after[k](x)
-			}
-			prior.X, prior.Y, posterior.X, posterior.Y = append(prior.X, x), append(prior.Y, a), append(posterior.X, x), append(posterior.Y, b)
-		}
-		for _, m := range []*chart.Mark{&prior, &posterior} {
-			top := slices.Max(m.Y)
-			for i := range m.Y {
-				m.Y[i] /= top
+				prior.Y[i] += share * before[k](at)
+				posterior.Y[i] += share * after[k](at)
 			}
 		}
-		area := posterior
-		area.Shape, area.Name, area.Low, area.High = chart.Band, "", make([]float64, points+1), posterior.Y
+		floats.Scale(1/floats.Max(prior.Y), prior.Y)
+		floats.Scale(1/floats.Max(posterior.Y), posterior.Y)
+		area := chart.Mark{Shape: chart.Band, X: x, Low: make([]float64, len(x)), High: posterior.Y}
 		c.Panels = append(c.Panels, chart.Panel{Title: w.name, X: chart.Axis{Name: "weight"}, Y: chart.Axis{From: -.02, To: 1.08}, Marks: []chart.Mark{area, prior, posterior}, Rules: []chart.Rule{{At: 0, Upright: true}}})
 		c.Description += fmt.Sprintf(" %s: %s ± %s.", w.name, number(w.mean), number(w.sd))
 	}
@@ -174,11 +170,11 @@ func refusePath(p *picture) string {
 	return ""
 }
 
+// drawPath draws the weights of each step over what its prior expects of it.
 func drawPath(_ context.Context, p *picture) (*chart.Chart, error) {
 	return pathOf(p.Scorer.Fitted().Selection), nil
 }
 
-// pathOf draws the weights of each step over what its prior expects of it.
 func pathOf(s *selection.Result) *chart.Chart {
 	const coloured = 6
 	lines := map[string]*chart.Mark{}

@@ -260,8 +260,8 @@ func (r *columnRange) text() string {
 
 // rangesOf returns those of the numbers of a table: the ends of all rows, and percentiles of some.
 func rangesOf(some, rows credence.Source) (map[string]*columnRange, error) {
-	columns := rows.Schema().Columns
-	values, ends := make([][]float64, len(columns)), make([][2]float64, len(columns))
+	columns, ranges := rows.Schema().Columns, map[string]*columnRange{}
+	values := make([][]float64, len(columns))
 	err := eachRow(some, func(row []float64) {
 		for j, v := range row {
 			if columns[j].Kind == credence.Numeric && v == v {
@@ -269,28 +269,21 @@ func rangesOf(some, rows credence.Source) (map[string]*columnRange, error) {
 			}
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	ranges := map[string]*columnRange{}
 	for j, list := range values {
 		if slices.Sort(list); len(list) > 0 {
-			ranges[columns[j].Name], ends[j] = &columnRange{from: special.Quantile(list, 0.01), middle: special.Quantile(list, 0.5), to: special.Quantile(list, 0.99)}, [2]float64{list[0], list[0]}
+			ranges[columns[j].Name] = &columnRange{list[0], special.Quantile(list, 0.01), special.Quantile(list, 0.5), special.Quantile(list, 0.99), list[len(list)-1]}
 		}
 	}
-	err = eachRow(rows, func(row []float64) {
+	if err != nil || some.Rows() == rows.Rows() {
+		return ranges, err
+	}
+	return ranges, eachRow(rows, func(row []float64) {
 		for j, v := range row {
-			if v == v && len(values[j]) > 0 {
-				ends[j] = [2]float64{min(ends[j][0], v), max(ends[j][1], v)}
+			if r := ranges[columns[j].Name]; r != nil && v == v {
+				r.low, r.high = min(r.low, v), max(r.high, v)
 			}
 		}
 	})
-	for j, c := range columns {
-		if r := ranges[c.Name]; r != nil {
-			r.low, r.high = ends[j][0], ends[j][1]
-		}
-	}
-	return ranges, err
 }
 
 // eachRow visits the values of every row of a table.

@@ -22,35 +22,35 @@ function credence(model, bytes) {
     const s = 1 / (x * x);
     return (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * 691 / 360360))))) / x;
   }
-  // gammaP is the regularised incomplete gamma function P(a, x), gammaQ 1 − P.
-  function gammaP(a, x) {
-    if (!(x > 0)) return 0;
-    return x < a + 1 ? gammaPeak(a, x) * gammaSeries(a, x) : 1 - gammaQ(a, x);
-  }
-  function gammaQ(a, x) {
-    if (!(x > 0)) return 1;
-    if (x < a + 1) return 1 - gammaPeak(a, x) * gammaSeries(a, x);
-    if (x === Infinity) return 0;
-    let b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
+  // fraction is 1/(first + a₁/(first + rise + a₂/(first + 2 rise + …))), by Lentz' method.
+  function fraction(first, rise, a) {
+    let b = first, c = 1e300, d = 1 / (b || 1e-300), h = d;
     for (let i = 1; i < 1e5; i++) {
-      const n = -i * (i - a);
-      b += 2;
+      const n = a(i);
+      b += rise;
       d = 1 / (n * d + b || 1e-300);
       c = b + n / c || 1e-300;
       h *= d * c;
       if (Math.abs(d * c - 1) < 1e-15) break;
     }
-    return gammaPeak(a, x) * a * h;
+    return h;
+  }
+  // gammaP is the regularised incomplete gamma function P(a, x), gammaQ 1 − P.
+  function gammaP(a, x) {
+    if (!(x > 0)) return 0;
+    if (x >= a + 1) return 1 - gammaQ(a, x);
+    let term = 1, sum = 1;
+    for (let n = 1; term > 1e-17 * sum; n++) sum += term *= x / (a + n);
+    return gammaPeak(a, x) * sum;
+  }
+  function gammaQ(a, x) {
+    if (x === Infinity) return 0;
+    return x >= a + 1 ? gammaPeak(a, x) * a * fraction(x + 1 - a, 2, i => -i * (i - a)) : 1 - gammaP(a, x);
   }
   // gammaPeak is xᵃ e⁻ˣ/Γ(a+1), in which large terms do not meet.
   function gammaPeak(a, x) {
     const u = (x - a) / a;
     return Math.exp(-a * (u - Math.log1p(u)) - stirling(a)) / Math.sqrt(2 * Math.PI * a);
-  }
-  function gammaSeries(a, x) {
-    let term = 1, sum = 1;
-    for (let n = 1; term > 1e-17 * sum; n++) sum += term *= x / (a + n);
-    return sum;
   }
   // beta is the regularised incomplete beta function at x = 1 − y.
   function beta(a, b, x, y) {
@@ -60,19 +60,12 @@ function credence(model, bytes) {
     return betaPart(a, b, x, y);
   }
   function betaPart(a, b, x, y) {
-    if (!(x > 0)) return 0;
     const n = a + b, t = x * b - a * y;
     const peak = Math.sqrt(b / (2 * Math.PI * n * a)) * Math.exp(a * Math.log1p(t / a) + b * Math.log1p(-t / b) + stirling(n) - stirling(a) - stirling(b));
-    let c = 1, d = 1 / (1 - n * x / (a + 1) || 1e-300), h = d;
-    for (let i = 2; i < 1e5; i++) { // the even and the odd terms (Press et al. 2007, section 6.4)
+    return peak * fraction(1, 0, i => { // the odd and the even terms (Press et al. 2007, section 6.4)
       const m = i >> 1, at = a + 2 * m;
-      const e = i % 2 ? -(a + m) * (n + m) * x / (at * (at + 1)) : m * (b - m) * x / ((at - 1) * at);
-      d = 1 / (1 + e * d || 1e-300);
-      c = 1 + e / c || 1e-300;
-      h *= d * c;
-      if (Math.abs(d * c - 1) < 1e-15) break;
-    }
-    return peak * h;
+      return i % 2 ? -(a + m) * (n + m) * x / (at * (at + 1)) : m * (b - m) * x / ((at - 1) * at);
+    });
   }
   const normal = z => z < 0 ? gammaQ(0.5, z * z / 2) / 2 : 1 - gammaQ(0.5, z * z / 2) / 2;
   // quantile of the normal distribution: a rational start (Abramowitz & Stegun 26.2.23) and Halley's steps.

@@ -5,9 +5,11 @@
     const svg = ['svg', 'path', 'line', 'text', 'circle', 'title'].includes(tag);
     const e = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
     for (const [k, v] of Object.entries(attributes || {})) e.setAttribute(k, v);
-    e.append(...children);
+    e.append(...children.map(c => typeof c === 'string' ? shown(c) : c));
     return e;
   };
+  // shown is a text of the data without what turns the direction of the lines about it.
+  const shown = text => text.replace(/\p{Bidi_Control}/gu, '\ufffd');
   for (const table of document.querySelectorAll('table.sortable')) {
     const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
     const value = (row, k) => { const t = row.cells[k].textContent, v = parseFloat(t.replace(/[−]/g, '-').replace(/[,\s]/g, '')); return [Number.isNaN(v) ? Infinity : v, t]; };
@@ -57,7 +59,7 @@
       input = make('input', c.kind === 'date' ? {id, type: 'date'} : {id, inputmode: 'decimal'});
       input.value = c.kind === 'date' ? (c.text ? day(+c.text) : '') : c.text;
     }
-    box.prepend(make('label', {for: id}, c.name), input);
+    box.prepend(make('label', {for: id, title: c.name}, c.name), input);
     if (c.kind === 'number' && c.to > c.from) {
       const slide = make('input', {type: 'range', min: c.from, max: c.to, step: 'any', 'aria-label': c.name + ', slider', tabindex: '-1'});
       slide.value = c.text;
@@ -131,7 +133,9 @@
       for (const k of number ? [0, 20, 40] : list.map((_, k) => k).filter(k => k % Math.ceil(list.length / 6) === 0)) svg.append(make('text', {class: 'tick', x: x(k), y: 248, 'text-anchor': 'middle'}, told(k)));
       const here = number ? (parseFloat(row[name]) - c.from) / (c.to - c.from) * 40 : list.indexOf(row[name]);
       if (here >= 0 && here <= list.length - 1) svg.append(make('line', {class: 'here', x1: x(here), x2: x(here), y1: 20, y2: 230}));
-      svg.append(make('text', {class: 'tick', x: 310, y: 266, 'text-anchor': 'middle'}, name));
+      const brief = text => text.length > 60 ? text.slice(0, 59) + '…' : text;
+      svg.append(make('text', {class: 'tick', x: 310, y: 266, 'text-anchor': 'middle'}, brief(name)));
+      svg.append(make('text', {class: 'tick', x: 60, y: 12}, brief(model.binary ? `P(${model.target} = ${model.classes[1]})` : 'expected ' + model.target)));
       at('curve').replaceChildren(svg);
     };
     paint([]);

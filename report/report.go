@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"unicode"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
@@ -137,7 +138,15 @@ func Write(ctx context.Context, w io.Writer, input Input) (*Summary, error) {
 	if err := page.Execute(&out, v); err != nil {
 		return nil, err
 	}
-	_, err = w.Write(out.Bytes())
+	// Names that turn the direction of the lines about them are shown without that; the data of the form keep them.
+	shown, data := out.Bytes(), bytes.Index(out.Bytes(), []byte("<script"))
+	shown = bytes.Map(func(c rune) rune {
+		if unicode.Is(unicode.Bidi_Control, c) {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, shown[:data])
+	_, err = w.Write(append(shown, out.Bytes()[data:]...))
 	return &r.summary, err
 }
 
@@ -217,8 +226,8 @@ func (r *writer) view() (*view, error) {
 	}
 	v := &view{
 		Title: r.scorer.Frame().TargetName() + " · " + r.Models[0].Name, Verdict: r.summary.Verdict, Lights: r.summary.Lights,
-		Under: fmt.Sprintf("%s model by %s, %s, %s; fitted to %s, checked on %s %s%s", model.Family, model.Engine, counted(model.Inputs, "input"), counted(model.Weights, "weight"),
-			counted(model.Rows, "row"), counted(r.Rows.Rows(), what+" row"), map[bool]string{true: "of ", false: ""}[r.Files != ""], r.Files),
+		Under: fmt.Sprintf("%s model by %s, %s, %s; fitted to %s, checked on %s %s%s", model.Family, model.Engine, chart.Counted(model.Inputs, "input"), chart.Counted(model.Weights, "weight"),
+			chart.Counted(model.Rows, "row"), chart.Counted(r.Rows.Rows(), what+" row"), map[bool]string{true: "of ", false: ""}[r.Files != ""], r.Files),
 	}
 	ranges, err := rangesOf(r.looked, r.Rows)
 	if err != nil {
@@ -250,22 +259,23 @@ func (r *writer) view() (*view, error) {
 // addForm adds the form, or says why there is none.
 func (r *writer) addForm(v *view, ranges map[string]*columnRange) error {
 	f, err := newForm(r.scorer, r.Interval, ranges)
+	if err == nil {
+		var model []byte
+		var numbers string
+		if model, numbers, err = f.parts(); err != nil {
+			return err
+		}
+		v.Model, v.Numbers = template.JS(model), template.JS(`"`+numbers+`"`)
+		if size := len(model) + len(numbers); size > mostForm {
+			err = fmt.Errorf("it would take %.0f MB, and %d at most are held", float64(size)/1e6, mostForm>>20)
+		}
+	}
 	if err != nil {
 		r.summary.NoForm = err.Error()
 		v.NoForm = fmt.Sprintf("This report has no form: %v. credence predict predicts rows of a file.", err)
 		return nil
 	}
-	model, numbers, err := f.parts()
-	if err != nil {
-		return err
-	}
-	if size := len(model) + len(numbers); size > mostForm {
-		r.summary.NoForm = fmt.Sprintf("it would take %.0f MB, and %d at most are held", float64(size)/1e6, mostForm>>20)
-		v.NoForm = "This report has no form: " + r.summary.NoForm + ". credence predict predicts rows of a file."
-		return nil
-	}
-	r.summary.Form, r.summary.Rounded = true, f.rounded
-	v.Form, v.Model, v.Numbers = true, template.JS(model), template.JS(`"`+numbers+`"`)
+	v.Form, r.summary.Form, r.summary.Rounded = true, true, f.rounded
 	v.FormNote = "The numbers are those of credence predict. Sliders span the middle 98 % of the data, boxes take any value, and an empty box is a missing value."
 	if f.rounded {
 		v.FormNote += fmt.Sprintf(" Covariances of more than %d weights are rounded to 16 bits, which moves standard deviations by less than a thousandth.", exactWeights)

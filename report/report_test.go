@@ -137,6 +137,33 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestHostileNames: names of columns and levels stay texts, wherever they stand, and turn no line round; the form has
+// them as they are.
+func TestHostileNames(t *testing.T) {
+	names := []string{"</script><script>alert(1)</script>", "a\u202eb", "q\"'\\`${x}{{.}}", strings.Repeat("long ", 2000), "<!--"}
+	var levels []string
+	var x, y []float64
+	for i := range 60 {
+		levels, x, y = append(levels, names[i%5]), append(x, float64(i*i%17)), append(y, float64(i%5)+float64(i%3))
+	}
+	rows := must.Value(table.New().Categories(names[0], levels).Numbers(names[1], x).Numbers(names[3], y).Numbers("y", y).Source())(t)
+	scorer := scorerOf(t, rows, fit.Options{Target: "y"})
+	page, summary := written(t, Input{Models: []Model{{names[0], scorer}}, Rows: rows, Files: names[2]})
+	head, _, _ := strings.Cut(page, "<script")
+	if strings.Count(page, "<script") != 3 || strings.Contains(head, "\u202e") || strings.Contains(page, "<!--") || !summary.Form {
+		t.Errorf("%d scripts, form %v", strings.Count(page, "<script"), summary.Form)
+	}
+	var model form
+	must.Succeed(t, json.Unmarshal([]byte(between(t, page, `id="model">`, "</script>")), &model))
+	var columns []string
+	for _, c := range model.Columns {
+		columns = append(columns, c.Name)
+	}
+	if !slices.Contains(columns, names[0]) || !slices.Contains(columns, names[1]) || !slices.Contains(columns, names[3]) {
+		t.Errorf("columns %.300q", columns)
+	}
+}
+
 // TestLights: which figures are green, and that training rows are known and left out.
 func TestLights(t *testing.T) {
 	number := func(v float64) *float64 { return &v }

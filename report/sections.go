@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/look"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/plot"
@@ -18,18 +19,13 @@ import (
 
 // addEffects adds the largest effects, and the section of all.
 func (r *writer) addEffects(v *view) error {
-	var forest bytes.Buffer
-	effects, moved, err := plot.DrawForest(r.ctx, &forest, r.picture())
+	effects, moved, err := plot.Effects(r.ctx, r.picture())
 	if err != nil {
 		v.NoEffects = "There are no effects of single columns: " + err.Error() + "."
 		return r.ctx.Err()
 	}
 	r.summary.Effects = effects
-	of := "the expected " + r.scorer.Frame().TargetName()
-	if positive := r.scorer.Frame().Target.Positive(); r.scorer.Binary() && positive != "" {
-		of = fmt.Sprintf("P(%s = %s)", r.scorer.Frame().TargetName(), positive)
-	}
-	v.Moved = fmt.Sprintf("How far a change moves %s, on average over the rows, with %g %% intervals; numbers rise by %s.", of, 100*r.Interval, moved)
+	v.Moved = fmt.Sprintf("How far a change moves %s, on average over the rows, with %g %% intervals; numbers rise by %s.", plot.Expected(r.scorer), 100*r.Interval, moved)
 	v.First = effects[0].Term
 	low, high := 0.0, 0.0
 	top := effects[:min(len(effects), 3)]
@@ -48,39 +44,39 @@ func (r *writer) addEffects(v *view) error {
 		all.Rows = append(all.Rows, []string{e.Term, e.Contrast, spread(float64(e.Estimate), sd), spread(sd, sd), spread(float64(e.Low), sd), spread(float64(e.High), sd), spread(float64(e.Direction), .1), e.Method})
 	}
 	s := section{ID: "effects", Title: "Effects", Text: v.Moved, Tables: []grid{all}}
-	input := r.picture()
-	input.Most = 2000 // nine panels of many values each, and no check
-	if s.Figures, err = r.figures(input, plot.Predictions); err != nil {
+	some := r.picture()
+	some.Most = 2000 // nine panels of many values each, and no check
+	predictions, err := r.figures(some, plot.Predictions)
+	if err == nil {
+		s.Figures, err = r.figures(r.picture(), plot.Forest)
+	}
+	if err != nil {
 		return err
 	}
-	s.Figures = slices.Insert(s.Figures, 0, figureOf(plot.Forest, forest.String()))
+	s.Figures = append(s.Figures, predictions...)
 	v.Sections = append(v.Sections, s)
 	return nil
 }
 
-// figureOf has the text of its kind.
-func figureOf(kind plot.Kind, svg string) figure {
-	names, texts := plot.Kinds()
-	text := texts[slices.Index(names, kind)]
-	return figure{string(kind), strings.ToUpper(text[:1]) + text[1:] + " (credence plot --kind " + string(kind) + ").", template.HTML(svg)}
-}
-
-// figures are those of some kinds that the model can have.
+// figures are those of some kinds that the model can have, each with the text of its kind.
 func (r *writer) figures(input plot.Input, kinds ...plot.Kind) (list []figure, err error) {
 	can := plot.Possible(input)
+	names, texts := plot.Kinds()
 	for _, kind := range kinds {
 		if !slices.Contains(can, kind) {
 			continue
 		}
 		var out bytes.Buffer
-		if err := plot.Draw(r.ctx, &out, kind, input); err != nil {
-			if r.ctx.Err() != nil {
-				return nil, err
-			}
-			list = append(list, figure{Name: string(kind), Caption: fmt.Sprintf("No picture %s: %v", kind, err)})
-			continue
+		err := plot.Draw(r.ctx, &out, kind, input)
+		text := texts[slices.Index(names, kind)]
+		of := figure{string(kind), sentence(text) + " (credence plot --kind " + string(kind) + ").", template.HTML(out.String())}
+		switch {
+		case r.ctx.Err() != nil:
+			return nil, err
+		case err != nil:
+			of.Caption = fmt.Sprintf("No picture %s: %v", kind, err)
 		}
-		list = append(list, figureOf(kind, out.String()))
+		list = append(list, of)
 	}
 	return list, nil
 }
@@ -163,7 +159,7 @@ func (r *writer) addComparison(v *view) error {
 	if c == nil {
 		return nil
 	}
-	g := grid{Name: fmt.Sprintf("Models over %s; gain is in log density a row over the first", counted(c.Rows, "row")), Head: []string{"model", "engine", "nlpd", "rmse", "crps", "gain", "± SE", "evidence"}}
+	g := grid{Name: fmt.Sprintf("Models over %s; gain is in log density a row over the first", chart.Counted(c.Rows, "row")), Head: []string{"model", "engine", "nlpd", "rmse", "crps", "gain", "± SE", "evidence"}}
 	for _, m := range c.Models {
 		evidence := "–"
 		if m.Evidence != nil {
@@ -187,7 +183,7 @@ func (r *writer) addData(v *view) error {
 	if err != nil {
 		return err
 	}
-	s := section{ID: "data", Title: "Data", Text: fmt.Sprintf("%s of %s.", counted(found.Rows, "row"), counted(len(found.Columns), "column"))}
+	s := section{ID: "data", Title: "Data", Text: fmt.Sprintf("%s of %s.", chart.Counted(found.Rows, "row"), chart.Counted(len(found.Columns), "column"))}
 	for _, f := range found.Findings {
 		text := strings.TrimSpace(f.Column + " " + f.Text)
 		if f.Remedy != "" {
@@ -240,6 +236,9 @@ func (r *writer) addCommands(v *view) error {
 	return nil
 }
 
+// sentence is a text with a capital.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
 // quoted is a word of a shell.
 func quoted(text string) string {
 	if strings.ContainsFunc(text, func(c rune) bool {
@@ -266,15 +265,4 @@ func spread(v, sd float64) string {
 		digits = int(max(0, min(6, 1-math.Floor(math.Log10(sd)))))
 	}
 	return strings.Replace(fmt.Sprintf("%.*f", digits, v), "-", "−", 1)
-}
-
-func counted(n int, what string) string {
-	text := fmt.Sprint(n)
-	for k := len(text) - 3; k > 0 && n >= 10_000; k -= 3 {
-		text = text[:k] + "," + text[k:]
-	}
-	if n == 1 {
-		return text + " " + what
-	}
-	return text + " " + what + "s"
 }

@@ -3,8 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/plot"
 )
@@ -62,7 +64,7 @@ func verdictOf(lights []Light, warnings int) Verdict {
 	case counts[Unknown] > 0:
 		return Verdict{Unknown, "Nothing is known against it, and not every check was made"}
 	case warnings > 0:
-		return Verdict{Good, fmt.Sprintf("The three lights are green; see %s under Checks", counted(warnings, "warning"))}
+		return Verdict{Good, fmt.Sprintf("The three lights are green; see %s under Checks", chart.Counted(warnings, "warning"))}
 	}
 	return Verdict{Good, "The checks find nothing against this model"}
 }
@@ -73,9 +75,9 @@ func converged(r *credence.Report) Light {
 	l := Light{Name: "Converged", State: Unknown, Text: fmt.Sprintf("%s says %s.", r.Engine, r.Status), Remedy: "The engine does not say whether it reached its optimum: fit by another engine and compare."}
 	switch r.Status {
 	case credence.Converged:
-		l.State, l.Remedy = Good, ""
+		l.State, l.Text, l.Remedy = Good, fmt.Sprintf("The fit by %s ended by itself.", r.Engine), ""
 	case credence.IterationLimit:
-		l.State, l.Remedy = Bad, "Fit again with more steps, or fewer features."
+		l.State, l.Text, l.Remedy = Bad, fmt.Sprintf("The fit by %s stopped at its limit of steps.", r.Engine), "Fit again with more steps, or fewer features."
 	}
 	if r.RHat != nil && r.EffectiveDraws != nil {
 		l.Text = fmt.Sprintf("R̂ is %.3f and there are %.0f effective draws; 1.01 and 400 are wanted.", *r.RHat, *r.EffectiveDraws)
@@ -98,7 +100,8 @@ func approximation(r *credence.Report) Light {
 	l := Light{Name: "Approximation", State: Unknown, Text: "How close the posterior is to the exact one is not known.", Remedy: "Compare with another engine: credence compare."}
 	switch {
 	case r.ParetoK != nil && r.EffectiveShare != nil:
-		l.Text, l.Remedy = diagnose.Verdict(r)+".", ""
+		_, verdict, _ := strings.Cut(diagnose.Verdict(r), ": ")
+		l.Text, l.Remedy = sentence(verdict)+".", ""
 		if l.State = Good; !diagnose.Reliable(*r.ParetoK, *r.EffectiveShare) {
 			l.State, l.Remedy = Care, "Intervals may be too narrow: calibrate by held-out rows, credence calibrate, or fit svi(covariance=full)."
 		}
@@ -139,7 +142,7 @@ func (r *writer) calibration() (Light, error) {
 	}
 	error := math.Sqrt(.9 * .1 / float64(c.Rows))
 	gap := math.Abs(c.Coverage - .9)
-	l.Text = fmt.Sprintf("90 %% intervals hold %.1f %% of %s (± %.1f by chance), and P(Y ≤ y) is uniform with p = %.2g.", 100*c.Coverage, counted(c.Rows, what), 300*error, c.PValue)
+	l.Text = fmt.Sprintf("90 %% intervals hold %.1f %% of %s (± %.1f by chance), and P(Y ≤ y) is uniform with p = %.2g.", 100*c.Coverage, chart.Counted(c.Rows, what), 300*error, c.PValue)
 	if r.training {
 		l.Text += " Each row is predicted from all others."
 	}
@@ -155,7 +158,7 @@ func (r *writer) calibration() (Light, error) {
 		if l.State == Good {
 			l.State = Care
 		}
-		l.Text += fmt.Sprintf(" %s cannot be left out reliably.", counted(c.Unreliable, "row"))
+		l.Text += fmt.Sprintf(" %s cannot be left out reliably.", chart.Counted(c.Unreliable, "row"))
 		l.Remedy = "Give rows that the model has not seen, or run credence evaluate --cv 10."
 	}
 	return l, nil

@@ -165,42 +165,26 @@ func linearTicks(low, high float64, count int) (list []tick) {
 		v := k*step + 0 // no −0
 		text := strconv.FormatFloat(v, 'f', digits, 64)
 		if largest >= 1e6 || largest < 1e-3 {
-			text = strings.Replace(strings.Replace(strconv.FormatFloat(v, 'g', 4, 64), "e+0", "e", 1), "e-0", "e-", 1)
-			text = strings.Replace(text, "e+", "e", 1)
+			text = Number(v, 4)
 		}
 		list = append(list, tick{v, text})
 	}
 	return list
 }
 
-// logTicks are powers of ten, or 1, 2 and 5 times them where these are few.
+// logTicks are powers of ten, or 1 and 3, or 1, 2 and 5 times them where these are few.
 func logTicks(low, high float64, count int) (list []tick) {
-	add := func(v float64) {
-		text := strconv.FormatFloat(v, 'g', 6, 64)
-		list = append(list, tick{v, strings.Replace(strings.Replace(strings.Replace(text, "e+0", "e", 1), "e-0", "e-", 1), "e+", "e", 1)})
-	}
-	first, last := math.Ceil(low-1e-9), math.Floor(high+1e-9)
-	if last-first >= 1 {
-		every := math.Ceil((last - first + 1) / float64(count))
-		for p := math.Ceil(first/every) * every; p <= last; p += every {
-			if last-first < 3 && every == 1 {
-				if v := math.Pow(10, p-1) * 3; p == first && math.Log10(v) >= low {
-					add(v)
-				}
-				add(math.Pow(10, p))
-				if v := 3 * math.Pow(10, p); math.Log10(v) <= high {
-					add(v)
-				}
-				continue
-			}
-			add(math.Pow(10, p))
+	times, every := []float64{1, 2, 5}, 1.0
+	if powers := math.Floor(high+1e-9) - math.Ceil(low-1e-9) + 1; powers >= 2 {
+		times, every = []float64{1, 3}, math.Ceil(powers/float64(count))
+		if powers > 3 || every > 1 {
+			times = times[:1]
 		}
-		return list
 	}
-	for p := math.Floor(low); p <= high; p++ {
-		for _, times := range []float64{1, 2, 5} {
-			if at := math.Log10(times) + p; at >= low-1e-9 && at <= high+1e-9 {
-				add(times * math.Pow(10, p))
+	for p := math.Floor(low/every) * every; p <= high+1e-9; p += every {
+		for _, t := range times {
+			if at := math.Log10(t) + p; at >= low-1e-9 && at <= high+1e-9 {
+				list = append(list, tick{t * math.Pow(10, p), Number(t*math.Pow(10, p), 6)})
 			}
 		}
 	}
@@ -259,6 +243,26 @@ func timeTicks(low, high float64, count int) (list []tick) {
 	return list
 }
 
+// Number writes a number in a few digits.
+func Number(v float64, digits int) string {
+	return strings.NewReplacer("e+0", "e", "e-0", "e-", "e+", "e").Replace(strconv.FormatFloat(v, 'g', digits, 64))
+}
+
+// Counted writes how many there are, with digits in groups: "1 row", "10,000 rows". what is "" of a number alone.
+func Counted(n int, what string) string {
+	text := strconv.Itoa(n)
+	for k := len(text) - 3; k > 0 && n >= 10_000; k -= 3 {
+		text = text[:k] + "," + text[k:]
+	}
+	switch {
+	case what == "":
+		return text
+	case n != 1:
+		what += "s"
+	}
+	return text + " " + what
+}
+
 func pixel(v float64) string {
 	text := strconv.FormatFloat(v, 'f', 1, 64)
 	return strings.TrimSuffix(text, ".0")
@@ -270,7 +274,7 @@ func textWidth(text string) (width float64) {
 		switch {
 		case r >= 0x2e80: // ideographs, signs that are pictures
 			width += fontSize
-		case unicode.IsUpper(r) || r == 'm' || r == 'w' || r == '%':
+		case unicode.IsUpper(r) || strings.ContainsRune("mw%<>=+~", r):
 			width += .72 * fontSize
 		case strings.ContainsRune("ijltfr.,:;|'!()[] ", r):
 			width += .36 * fontSize

@@ -128,7 +128,8 @@ func (c *Chart) WriteTo(out io.Writer) (int64, error) {
 	} else if columns > 2 {
 		size = [2]int{230, 170}
 	}
-	left, titled, turned := 0.0, 0, 0.0 // of each panel: the texts of ticks, a title, the height of turned texts
+	// Of each panel: the texts of ticks, a title, the height of turned texts and how far these reach to the left.
+	left, titled, turned, over := 0.0, 0, 0.0, 0.0
 	for k := range c.Panels {
 		p := &c.Panels[k]
 		p.prepare()
@@ -138,9 +139,10 @@ func (c *Chart) WriteTo(out io.Writer) (int64, error) {
 		if p.Title != "" {
 			titled = 20
 		}
-		turned = max(turned, p.turned(float64(size[0])))
+		higher, reach := p.turned(float64(size[0]))
+		turned, over = max(turned, higher), max(over, reach)
 	}
-	left += 34
+	left = max(left+34, over)
 	cell := float64(size[0]) + left + edge
 	// A title that is wider than the panels has the picture its width.
 	width := edge + max(float64(columns)*cell, 20+max(textWidth(c.Title)*titleSize/fontSize, textWidth(c.Under)))
@@ -169,9 +171,7 @@ func (c *Chart) WriteTo(out io.Writer) (int64, error) {
 	}
 	w.printf(`<rect class="paper" width="%.0f" height="%.0f" fill="#fff"/>`+"\n", width, height)
 	w.printf(`<text class="ink" x="%d" y="%d" font-size="%d" font-weight="600" fill="%s">%s</text>`+"\n", edge, edge+14, titleSize, ink, escaped(c.Title))
-	if c.Under != "" {
-		w.printf(`<text class="dim" x="%d" y="%.0f" fill="%s">%s</text>`+"\n", edge, heads-8, dim, escaped(c.Under))
-	}
+	w.text("dim", edge, heads-8, "start", c.Under, math.Inf(1))
 	for k := range c.Panels {
 		p := &c.Panels[k]
 		x0 := edge + float64(k%columns)*cell + left
@@ -181,7 +181,7 @@ func (c *Chart) WriteTo(out io.Writer) (int64, error) {
 		x := float64(edge)
 		for _, m := range row {
 			m.sample(w, x, y+4)
-			w.printf(`<text class="ink" x="%.1f" y="%.1f" fill="%s">%s</text>`+"\n", x+28, y+8, ink, escaped(m.Name))
+			w.text("ink", x+28, y+8, "start", m.Name, math.Inf(1))
 			x += entryWidth(m)
 		}
 		y += legendHeight
@@ -221,15 +221,16 @@ func arrange(entries []*Mark, width float64) (rows [][]*Mark) {
 }
 
 // turned returns how much higher texts are that stand aslant below the axis X, which they do where they are wider than
-// their places.
-func (p *Panel) turned(width float64) (higher float64) {
+// their places, and how far they reach to the left of the panel.
+func (p *Panel) turned(width float64) (higher, reach float64) {
 	slot := width / max(1, float64(len(p.X.Levels)))
-	for _, name := range p.X.Levels {
+	for k, name := range p.X.Levels {
 		if wide := textWidth(name); wide > slot-8 {
-			higher = max(higher, .6*min(wide, mostTurned))
+			wide = min(wide, mostTurned)
+			higher, reach = max(higher, .6*wide), max(reach, .82*wide-(float64(k)+.6)*slot)
 		}
 	}
-	return higher
+	return higher, reach
 }
 
 func (p *Panel) height(usual int) int {
@@ -280,87 +281,89 @@ func (p *Panel) draw(w *svg, x0, y0, width, height float64) {
 	right, bottom := x0+width, y0+height
 	p.X.place(x0, right)
 	p.Y.place(bottom, y0)
-	if p.Title != "" {
-		w.text("ink", ink, x0, y0-9, "start", shortened(p.Title, width), p.Title)
-	}
-	turned := p.turned(width)
+	w.text("ink", x0, y0-9, "start", p.Title, width)
+	turned, _ := p.turned(width)
 	for _, t := range p.X.ticks(int(width) / 75) {
 		x, ok := p.X.at(t.at)
 		if !ok {
 			continue
 		}
-		w.printf(`<path class="grid" d="M%s %sV%s" stroke="%s"/>`+"\n", pixel(x), pixel(bottom), pixel(y0), grid)
+		w.path("M"+pixel(x)+" "+pixel(bottom)+"V"+pixel(y0), `class="grid" stroke="`+grid+`"`)
 		if turned > 0 {
-			w.printf(`<text class="dim" transform="translate(%s %s) rotate(-35)" text-anchor="end" fill="%s">%s%s</text>`+"\n",
-				pixel(x+4), pixel(bottom+14), dim, whole(t.text, mostTurned), escaped(shortened(t.text, mostTurned)))
-			continue
+			w.turnedText("dim", x+4, bottom+14, -35, "end", t.text, mostTurned)
+		} else {
+			w.text("dim", x, bottom+16, "middle", t.text, mostLabel)
 		}
-		w.text("dim", dim, x, bottom+16, "middle", shortened(t.text, mostLabel), t.text)
 	}
+	left := x0 - 12
 	for _, t := range p.Y.ticks(int(height) / 45) {
+		left = min(left, x0-12-min(mostLabel, textWidth(t.text)))
 		if y, ok := p.Y.at(t.at); ok {
-			w.printf(`<path class="grid" d="M%s %sH%s" stroke="%s"/>`+"\n", pixel(x0), pixel(y), pixel(right), grid)
-			w.text("dim", dim, x0-7, y+4, "end", shortened(t.text, mostLabel), t.text)
+			w.path("M"+pixel(x0)+" "+pixel(y)+"H"+pixel(right), `class="grid" stroke="`+grid+`"`)
+			w.text("dim", x0-7, y+4, "end", t.text, mostLabel)
 		}
 	}
 	for k := range p.Marks {
 		p.Marks[k].draw(w, &p.X, &p.Y)
 	}
-	w.printf(`<path class="axis" d="M%s %sV%sH%s" fill="none" stroke="%s"/>`+"\n", pixel(x0), pixel(y0), pixel(bottom), pixel(right), axisColour)
+	w.path("M"+pixel(x0)+" "+pixel(y0)+"V"+pixel(bottom)+"H"+pixel(right), `class="axis" fill="none" stroke="`+axisColour+`"`)
 	for _, r := range p.Rules {
 		if at, ok := p.X.at(r.At); r.Upright && ok {
-			w.printf(`<path class="rule" d="M%s %sV%s" stroke="%s" stroke-width="1.2" stroke-dasharray="3 3"/>`+"\n", pixel(at), pixel(bottom), pixel(y0), dim)
+			w.path("M"+pixel(at)+" "+pixel(bottom)+"V"+pixel(y0), ruled)
 			side, anchor := 5.0, "start"
 			if at > (x0+right)/2 {
 				side, anchor = -5, "end"
 			}
-			w.label(at+side, y0+10, anchor, r.Name)
+			w.text("dim rim", at+side, y0+10, anchor, r.Name, width)
 		} else if at, ok := p.Y.at(r.At); !r.Upright && ok {
-			w.printf(`<path class="rule" d="M%s %sH%s" stroke="%s" stroke-width="1.2" stroke-dasharray="5 4"/>`+"\n", pixel(x0), pixel(at), pixel(right), dim)
-			w.label(right, at-4, "end", r.Name)
+			w.path("M"+pixel(x0)+" "+pixel(at)+"H"+pixel(right), ruled)
+			w.text("dim rim", right, at-4, "end", r.Name, width)
 		}
 	}
-	w.text("ink", ink, (x0+right)/2, bottom+33+turned, "middle", shortened(p.X.Name, width), p.X.Name)
-	if p.Y.Name != "" {
-		left := x0 - 12
-		for _, t := range p.Y.ticks(int(height) / 45) {
-			left = min(left, x0-12-min(mostLabel, textWidth(t.text)))
-		}
-		w.printf(`<text class="ink" transform="translate(%s %s) rotate(-90)" text-anchor="middle" fill="%s">%s</text>`+"\n",
-			pixel(left-4), pixel((y0+bottom)/2), ink, escaped(shortened(p.Y.Name, max(height, 120))))
-	}
+	w.text("ink", (x0+right)/2, bottom+33+turned, "middle", p.X.Name, width)
+	w.turnedText("ink", left-4, (y0+bottom)/2, -90, "middle", p.Y.Name, max(height, 120))
 }
+
+const ruled = `class="rule" stroke="` + dim + `" stroke-width="1.2" stroke-dasharray="5 4"`
 
 // svg is what pictures are written to.
 type svg struct{ *bufio.Writer }
 
 func (w *svg) printf(format string, args ...any) { fmt.Fprintf(w.Writer, format, args...) }
 
-// text writes a text, with the whole of it as a title where it was shortened.
-func (w *svg) text(class, colour string, x, y float64, anchor, text, full string) {
+// path writes a path, if there is one.
+func (w *svg) path(d, attributes string) {
+	if d != "" {
+		w.printf(`<path d="%s" %s/>`+"\n", d, attributes)
+	}
+}
+
+// text writes a text, of what is wider than most the ends, with the whole of it as a title. One of class rim stands
+// over what is drawn, with a rim of the paper about it.
+func (w *svg) text(class string, x, y float64, anchor, text string, most float64) {
+	w.placed(class, `x="`+pixel(x)+`" y="`+pixel(y)+`"`, anchor, text, most)
+}
+
+// turnedText writes a text that stands aslant by some degrees.
+func (w *svg) turnedText(class string, x, y float64, degrees int, anchor, text string, most float64) {
+	w.placed(class, fmt.Sprintf(`transform="translate(%s %s) rotate(%d)"`, pixel(x), pixel(y), degrees), anchor, text, most)
+}
+
+func (w *svg) placed(class, place, anchor, text string, most float64) {
 	if text == "" {
 		return
 	}
-	title := ""
-	if full != "" && full != text {
-		title = "<title>" + escaped(full) + "</title>"
+	title, colour := "", ink
+	if short := shortened(text, most); short != text {
+		title, text = "<title>"+escaped(text)+"</title>", short
 	}
-	w.printf(`<text class="%s" x="%s" y="%s" text-anchor="%s" fill="%s">%s%s</text>`+"\n", class, pixel(x), pixel(y), anchor, colour, title, escaped(text))
-}
-
-// label writes the name of a rule over what is drawn, with a rim of the paper about it.
-func (w *svg) label(x, y float64, anchor, text string) {
-	if text != "" {
-		w.printf(`<text class="dim rim" x="%s" y="%s" text-anchor="%s" fill="%s" stroke="#fff" stroke-width="3" paint-order="stroke">%s</text>`+"\n", pixel(x), pixel(y), anchor, dim, escaped(text))
+	if class != "ink" {
+		colour = dim
 	}
-}
-
-// whole is the title of a text that is wider than most, "" of others.
-func whole(text string, most float64) string {
-	if textWidth(text) <= most {
-		return ""
+	if class == "dim rim" {
+		colour += `" stroke="#fff" stroke-width="3" paint-order="stroke`
 	}
-	return "<title>" + escaped(text) + "</title>"
+	w.printf(`<text class="%s" %s text-anchor="%s" fill="%s">%s%s</text>`+"\n", class, place, anchor, colour, title, escaped(text))
 }
 
 type counter struct {

@@ -52,10 +52,10 @@ func value(s string) float64 { v, _ := strconv.ParseFloat(s, 64); return v }
 // ticksOf returns the pixels and the numbers of the ticks of the axes of the only panel.
 func ticksOf(t *testing.T, text string) (across, up [][2]float64) {
 	t.Helper()
-	for _, m := range regexp.MustCompile(`class="grid" d="M([\d.]+) [\d.]+V[\d.]+" stroke="[^"]*"/>\n<text class="dim" [^>]*>([^<]+)<`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`d="M([\d.]+) [\d.]+V[\d.]+" class="grid" stroke="[^"]*"/>\n<text class="dim" [^>]*>([^<]+)<`).FindAllStringSubmatch(text, -1) {
 		across = append(across, [2]float64{value(m[1]), value(m[2])})
 	}
-	for _, m := range regexp.MustCompile(`class="grid" d="M[\d.]+ ([\d.]+)H[\d.]+" stroke="[^"]*"/>\n<text class="dim" [^>]*>([^<]+)<`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`d="M[\d.]+ ([\d.]+)H[\d.]+" class="grid" stroke="[^"]*"/>\n<text class="dim" [^>]*>([^<]+)<`).FindAllStringSubmatch(text, -1) {
 		up = append(up, [2]float64{value(m[1]), value(m[2])})
 	}
 	if len(across) < 2 || len(up) < 2 {
@@ -221,11 +221,11 @@ func TestRulesAreHeld(t *testing.T) {
 		Marks: []Mark{{X: []float64{1, 2}, Y: []float64{0, 1}}}, Rules: []Rule{{Name: "above", At: 3}, {Name: "behind", At: 5, Upright: true}},
 	}}})
 	across, up := ticksOf(t, text)
-	m := regexp.MustCompile(`class="rule" d="M[\d.]+ ([\d.]+)H`).FindStringSubmatch(text)
+	m := regexp.MustCompile(`d="M[\d.]+ ([\d.]+)H[\d.]+" class="rule"`).FindStringSubmatch(text)
 	if m == nil || math.Abs(back(up, value(m[1]))-3) > .02 {
 		t.Errorf("the rule across stands at %v:\n%s", m, text)
 	}
-	m = regexp.MustCompile(`class="rule" d="M([\d.]+) [\d.]+V`).FindStringSubmatch(text)
+	m = regexp.MustCompile(`d="M([\d.]+) [\d.]+V[\d.]+" class="rule"`).FindStringSubmatch(text)
 	if m == nil || math.Abs(back(across, value(m[1]))-5) > .02 {
 		t.Errorf("the rule upright stands at %v:\n%s", m, text)
 	}
@@ -263,6 +263,19 @@ func TestHostileNames(t *testing.T) {
 		if len(name) > 1000 && !(strings.Contains(text, "<title>"+name+"</title>") && strings.Contains(text, "…")) {
 			t.Errorf("%.20q… is not shortened, or its whole is lost", name)
 		}
+	}
+}
+
+// Names of levels that stand aslant do not leave the picture on its left.
+func TestAslantNamesStay(t *testing.T) {
+	long := strings.Repeat("name ", 8)
+	text := drawn(t, &Chart{Panels: make([]Panel, 3)})
+	narrow := numbersOf(t, text, "axis", "")[0]
+	levels := Axis{Levels: []string{long, "b" + long, "c"}}
+	text = drawn(t, &Chart{Panels: []Panel{{X: levels, Marks: []Mark{{Shape: Points, X: []float64{0, 1}, Y: []float64{0, 1}}}}, {}, {}}})
+	m := regexp.MustCompile(`translate\(([\d.]+) [\d.]+\) rotate\(-35\)`).FindStringSubmatch(text)
+	if end := value(m[1]); end < .82*mostTurned || end > .82*mostTurned+60 || narrow > .82*mostTurned {
+		t.Errorf("the first name ends at %g, and is %d wide", end, mostTurned)
 	}
 }
 

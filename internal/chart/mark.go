@@ -41,8 +41,13 @@ func (m *Mark) fill(opacity float64) string {
 	return fmt.Sprintf(`class="f%s" fill="%s" fill-opacity="%g"`, class, colour, opacity)
 }
 
+// width is that of its lines.
 func (m *Mark) width() float64 {
 	switch {
+	case m.Shape == Interval && m.Thick:
+		return 5
+	case m.Shape == Interval:
+		return 1.8
 	case m.Thick:
 		return 2.8
 	case m.Faint:
@@ -94,9 +99,8 @@ func (m *Mark) line(w *svg, x, y *Axis) {
 		}
 		run = append(run, [2]float64{a, b})
 	}
-	if flush(); path.Len() > 0 {
-		w.printf(`<path d="%s" %s stroke-linejoin="round"/>`+"\n", path.String(), m.stroke(m.width()))
-	}
+	flush()
+	w.path(path.String(), m.stroke(m.width())+` stroke-linejoin="round"`)
 }
 
 // thinned leaves out points near the lines between those that stay, which go to the right: a tenth of a pixel, or three
@@ -156,9 +160,8 @@ func (m *Mark) band(w *svg, x, y *Axis) {
 		}
 		upper, lower = append(upper, [2]float64{a, high}), append(lower, [2]float64{a, low})
 	}
-	if flush(); path.Len() > 0 {
-		w.printf(`<path d="%s" %s/>`+"\n", path.String(), m.fill(.2))
-	}
+	flush()
+	w.path(path.String(), m.fill(.2))
 }
 
 // spread calls do for the points that are drawn of n.
@@ -179,24 +182,14 @@ func (m *Mark) points(w *svg, x, y *Axis) {
 			path.WriteString("M" + pixel(a) + " " + pixel(b) + "h0")
 		}
 	})
-	if path.Len() > 0 {
-		size := 5.0
-		if n > 300 {
-			size = 3.5
-		}
-		if m.Thick {
-			size = 8
-		}
-		w.printf(`<path d="%s" %s stroke-linecap="round"/>`+"\n", path.String(), m.stroke(size))
+	size := 5.0
+	switch {
+	case m.Thick:
+		size = 8
+	case n > 300:
+		size = 3.5
 	}
-}
-
-// wide is the width of an interval's line.
-func (m *Mark) wide() float64 {
-	if m.Thick {
-		return 5
-	}
-	return 1.8
+	w.path(path.String(), m.stroke(size)+` stroke-linecap="round"`)
 }
 
 func (m *Mark) intervals(w *svg, x, y *Axis) {
@@ -217,9 +210,7 @@ func (m *Mark) intervals(w *svg, x, y *Axis) {
 			path.WriteString("M" + pixel(p) + " " + pixel(low) + "V" + pixel(high))
 		}
 	}
-	if path.Len() > 0 {
-		w.printf(`<path d="%s" %s stroke-linecap="round"/>`+"\n", path.String(), m.stroke(m.wide()))
-	}
+	w.path(path.String(), m.stroke(m.width())+` stroke-linecap="round"`)
 	if len(values) > 0 {
 		dots := Mark{Shape: Points, Colour: m.Colour, X: m.X, Y: m.Y, Thick: true}
 		dots.points(w, x, y)
@@ -241,10 +232,8 @@ func (m *Mark) bars(w *svg, x, y *Axis) {
 			path.WriteString("M" + pixel(left) + " " + pixel(low) + "V" + pixel(high) + "H" + pixel(right) + "V" + pixel(low) + "Z")
 		}
 	}
-	if path.Len() > 0 {
-		class, colour := m.colour()
-		w.printf(`<path d="%s" %s/><path d="%[1]s" class="s%[3]s" fill="none" stroke="%[4]s" stroke-opacity=".6" stroke-width=".8"/>`+"\n", path.String(), m.fill(.45), class, colour)
-	}
+	w.path(path.String(), m.fill(.45))
+	w.path(path.String(), m.stroke(.8))
 }
 
 func (m *Mark) rug(w *svg, x, y *Axis) {
@@ -254,9 +243,7 @@ func (m *Mark) rug(w *svg, x, y *Axis) {
 			path.WriteString("M" + pixel(a) + " " + pixel(y.from) + "v-6")
 		}
 	})
-	if path.Len() > 0 {
-		w.printf(`<path d="%s" %s stroke-opacity=".5"/>`+"\n", path.String(), m.stroke(1))
-	}
+	w.path(path.String(), m.stroke(1)+` stroke-opacity=".5"`)
 }
 
 // sample draws how the mark looks in the legend, 22 pixels wide.
@@ -265,17 +252,13 @@ func (m *Mark) sample(w *svg, x, y float64) {
 	case Band, Bar:
 		w.printf(`<rect x="%s" y="%s" width="22" height="10" %s/>`+"\n", pixel(x), pixel(y-5), m.fill(.35))
 	case Points:
-		w.printf(`<path d="M%s %sh0" %s stroke-linecap="round"/>`+"\n", pixel(x+11), pixel(y), m.stroke(7))
+		w.path("M"+pixel(x+11)+" "+pixel(y)+"h0", m.stroke(7)+` stroke-linecap="round"`)
 	case Rug:
-		w.printf(`<path d="M%s %sv-8m5 8v-8m7 8v-8" %s stroke-opacity=".6"/>`+"\n", pixel(x+5), pixel(y+4), m.stroke(1.2))
+		w.path("M"+pixel(x+5)+" "+pixel(y+4)+"v-8m5 8v-8m7 8v-8", m.stroke(1.2)+` stroke-opacity=".6"`)
 	default:
-		width := m.width()
-		if m.Shape == Interval {
-			width = m.wide()
-		}
-		w.printf(`<path d="M%s %sh22" %s/>`+"\n", pixel(x), pixel(y), m.stroke(width))
+		w.path("M"+pixel(x)+" "+pixel(y)+"h22", m.stroke(m.width()))
 		if m.Shape == Interval && len(m.X) > 0 && len(m.Y) > 0 {
-			w.printf(`<path d="M%s %sh0" %s stroke-linecap="round"/>`+"\n", pixel(x+11), pixel(y), m.stroke(8))
+			w.path("M"+pixel(x+11)+" "+pixel(y)+"h0", m.stroke(8)+` stroke-linecap="round"`)
 		}
 	}
 }

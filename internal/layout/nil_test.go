@@ -55,7 +55,7 @@ import (
 // doors are the functions that a program calls and that return an error, by package and name. Those whose zero
 // arguments mean something, as an option left out, say so.
 var doors = map[string]any{
-	"apply.Load": apply.Load, "apply.WriteDraws": apply.WriteDraws, "calibration.Fit": calibration.Fit, "score.NewCalibration": score.NewCalibration, "score.Calibrate": score.Calibrate, "effect.Of": effect.Of, "effect.Columns": effect.Columns, "effect.Widest": effect.Widest, "plot.Draw": plot.Draw, "plot.Of": plot.Of, "plot.DrawForest": plot.DrawForest, "plot.Check": plot.Check, "report.Write": report.Write, "score.Training": score.Training, "posterior.NewSampler": posterior.NewSampler, "posterior.Root": posterior.Root, "score.DrawFamily": score.DrawFamily,
+	"apply.Load": apply.Load, "apply.WriteDraws": apply.WriteDraws, "calibration.Fit": calibration.Fit, "score.NewCalibration": score.NewCalibration, "score.Calibrate": score.Calibrate, "effect.Of": effect.Of, "effect.Columns": effect.Columns, "effect.Widest": effect.Widest, "plot.Draw": plot.Draw, "plot.Of": plot.Of, "plot.Effects": plot.Effects, "plot.Check": plot.Check, "report.Write": report.Write, "score.Training": score.Training, "posterior.NewSampler": posterior.NewSampler, "posterior.Root": posterior.Root, "score.DrawFamily": score.DrawFamily,
 	"look.At": look.At, "dataset.WriteSchema": dataset.WriteSchema, "dataset.ReadSchema": dataset.ReadSchema,
 	"criticism.Of": criticism.Of, "rowcache.NewReader": rowcache.NewReader,
 	"active.NewScorer": active.NewScorer, "active.Simulate": active.Simulate, "rank.File": rank.File,
