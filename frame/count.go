@@ -363,20 +363,19 @@ func (c *Census) Left() (rounds int) {
 	return rounds - c.round
 }
 
-// First reads the first rows of the source, up to count of them, that the model does not leave out for a missing value,
-// and says which they are.
-func (c *Census) First(source credence.Source, count int) (rows []int, all *credence.Chunk, err error) {
+// First reads the first rows of the source, up to count of them, that the model does not leave out for a missing value.
+func (c *Census) First(source credence.Source, count int) (*credence.Chunk, error) {
 	if c.reader == nil || source == nil {
-		return nil, nil, errors.New("frame: rows are read by a census that is made for the table: give the source that it counts")
+		return nil, errors.New("frame: rows are read by a census that is made for the table: give the source that it counts")
 	}
 	var chunk credence.Chunk
-	all = new(credence.Chunk)
+	all := new(credence.Chunk)
 	resetChunk(all, 0, source.Schema())
 	var marks []bool
 	var column []float64
 	for first, n := range credence.Blocks(source.Rows()) {
 		if err := source.Read(&chunk, first, n); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		marks, column = resize(marks, n), resize(column, n)
 		clear(marks)
@@ -385,14 +384,13 @@ func (c *Census) First(source credence.Source, count int) (rows []int, all *cred
 			c.reader.lacking(marks, column, drops)
 		}
 		for i := range n {
-			if len(rows) == count {
-				return rows, all, nil
+			if all.Values.Rows == count {
+				return all, nil
 			}
 			if !marks[i] {
 				appendRow(all, &chunk, i)
-				rows = append(rows, first+i)
 			}
 		}
 	}
-	return rows, all, nil
+	return all, nil
 }

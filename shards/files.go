@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,6 +106,8 @@ func (j *Job) find(k int) (string, error) {
 	}
 	got, err := fileOf(want.Path)
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%s: there is no such file: name the folder that has the job's files here by --data", want.Path)
 	case err != nil:
 		return "", err
 	case got.Size != want.Size:

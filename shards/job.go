@@ -32,6 +32,7 @@ import (
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/learn"
 )
@@ -46,14 +47,14 @@ type Job struct {
 	Threads int
 
 	state   state
-	vectors map[string][]float64 // of the first rows
+	vectors map[string][]float64 // of rows, and of engine svi
 	fit     *fit.Job             // nil where files are learned online
 	learned *learn.Learner       // of all files, once they are merged
 	id      string
 	twice   []int
 }
 
-// state is what a file of a job has, beside the first rows.
+// state is what a file of a job has, beside vectors.
 type state struct {
 	Version string          `json:"version"`
 	Options fit.Options     `json:"options"`
@@ -69,8 +70,9 @@ type state struct {
 	Census  json.RawMessage `json:"census,omitempty"`
 	Frame   *frame.Frame    `json:"frame,omitempty"`
 	Counts  []counts        `json:"counts,omitempty"` // of every file
-	// of the first rows of every file, nil where there are enough before
-	First []*credence.Schema `json:"first,omitempty"`
+	// First is the schema of the first rows, whose targets tell the units of sums once the frame is known.
+	First *credence.Schema `json:"first,omitempty"`
+	Units *exact.Units     `json:"units,omitempty"` // of engine exact alone
 	// Inquiries are what the round asks of files, and Told is what those of the first told; of engine svi alone.
 	Inquiries []inquiry   `json:"inquiries,omitempty"`
 	Told      *beginnings `json:"told,omitempty"`
@@ -291,12 +293,15 @@ func (j *Job) check() error {
 		return fmt.Errorf("it counts %d files of %d", len(s.Counts), files)
 	case s.Frame != nil && s.Frame.Target == nil:
 		return errors.New("its frame has no target")
-	case s.First != nil && len(s.First) != files:
-		return fmt.Errorf("it has first rows of %d files of %d", len(s.First), files)
+	case s.Frame != nil && s.Inquiries == nil && s.Units == nil:
+		return errors.New("its sums have no units")
 	case s.Classes != nil && len(s.Classes) != 2:
 		return fmt.Errorf("its target has %d classes", len(s.Classes))
 	case s.Round < 0:
 		return errors.New("its round is below 0")
+	}
+	if s.First != nil && (len(s.First.Columns) == 0 || len(j.vectors["first"]) == 0 || len(j.vectors["first"])%len(s.First.Columns) != 0) {
+		return errors.New("its first rows are no rows")
 	}
 	unnamed := func(c credence.Column) bool { return c.Name == "" }
 	if slices.ContainsFunc(s.Reading.Schema.Columns, unnamed) || slices.Contains(s.Columns, "") {
@@ -305,11 +310,6 @@ func (j *Job) check() error {
 	for _, c := range s.Counts {
 		if c.Kept < 0 || c.Source < c.Kept {
 			return errors.New("a file has fewer rows than are learned")
-		}
-	}
-	for k, schema := range s.First {
-		if schema != nil && len(j.vectors[prefix(k)+"first"]) != len(schema.Columns)*len(j.vectors[prefix(k)+"first.source"]) {
-			return errors.New("its first rows are no rows")
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package shards
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/criticism"
-	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/exact"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/internal/checkpoint"
@@ -45,7 +43,7 @@ func (j *Job) Merge(ctx context.Context, parts ...*Part) (fitted *credence.Fitte
 		return fitted, false, err
 	}
 	if j.state.Frame == nil {
-		return nil, true, j.mergeCounts(answers)
+		return nil, true, j.mergeCounts(ctx, answers)
 	}
 	if j.state.Inquiries != nil {
 		return j.mergeAsked(ctx, answers)
@@ -83,8 +81,7 @@ func (g *given) check(j *Job) error {
 		if g.Schema == nil {
 			return nil
 		}
-		source := g.vector("first.source")
-		if !ascend(source, 0, g.Counts.Source) || len(g.vector("first")) != len(source)*len(g.Schema.Columns) {
+		if width := len(g.Schema.Columns); width == 0 || len(g.vector("first")) != min(credence.BlockRows, g.Counts.Kept)*width {
 			return g.damaged(errors.New("its first rows are no rows of the file"))
 		}
 		return nil
@@ -176,71 +173,6 @@ func (j *Job) answers(parts []*Part) ([]given, error) {
 	return all, nil
 }
 
-// mergeCounts ends a round of counting.
-func (j *Job) mergeCounts(answers []given) error {
-	var all *frame.Census
-	next := j.state
-	next.Counts = nil
-	for i := range answers {
-		c := new(frame.Census)
-		if err := json.Unmarshal(answers[i].Census, c); err != nil {
-			return answers[i].damaged(err)
-		}
-		if all == nil {
-			all = c
-		} else if err := all.Merge(c); err != nil {
-			return answers[i].damaged(err)
-		}
-		next.Counts = append(next.Counts, answers[i].Counts)
-	}
-	more, err := all.Next()
-	if err != nil {
-		return err
-	}
-	if kept := next.begins(len(next.Counts)).Kept; !more && len(next.Counts) > 1 && kept <= credence.BlockRows {
-		return fmt.Errorf("the files have %d rows in all, and up to %d are summed up as one: fit on one machine, or join the files", kept, credence.BlockRows)
-	}
-	if next.Census = nil; more {
-		next.Census, err = json.Marshal(all)
-	} else {
-		next.Frame, err = all.Frame()
-	}
-	if err != nil {
-		return err
-	}
-	vectors, rows := j.vectors, 0
-	if next.Round == 0 {
-		vectors = map[string][]float64{}
-		next.First = make([]*credence.Schema, len(answers))
-		for k := range answers {
-			a := &answers[k]
-			if a.Schema == nil || rows >= credence.BlockRows {
-				continue
-			}
-			source := a.vector("first.source")
-			take := min(len(source), credence.BlockRows-rows)
-			rows += take
-			next.First[k] = a.Schema
-			vectors[prefix(k)+"first"], vectors[prefix(k)+"first.source"] = a.vector("first")[:take*len(a.Schema.Columns)], source[:take]
-		}
-	}
-	next.Round++
-	before, held := j.state, j.vectors
-	if j.state, j.vectors = next, vectors; next.Frame != nil {
-		_, _, asks, err := j.prepared(&carried{rows: next.Frame.Rows})
-		if err == nil && j.Asks() {
-			_, err = j.ask()
-		} else if err == nil && asks != nil {
-			j.state.Inquiries = []inquiry{{Key: "0", Question: *asks.First()}}
-		}
-		if err != nil { // before anything is summed up
-			j.state, j.vectors = before, held
-			return err
-		}
-	}
-	return nil
-}
-
 // mergeSums fits the model.
 func (j *Job) mergeSums(ctx context.Context, answers []given) (*credence.Fitted, error) {
 	vectors := map[string][]float64{}
@@ -269,7 +201,7 @@ func (j *Job) total(ctx context.Context, engine *exact.Engine, answers []given) 
 		a := &answers[i]
 		var sums *exact.Sums
 		if a.Sums == nil {
-			if sums, err = j.sums(ctx, engine, a.File); err == nil {
+			if sums, err = j.sums(engine, a.File); err == nil {
 				err = sums.Add(ctx, &carried{})
 			}
 		} else {
@@ -297,7 +229,7 @@ type beginnings struct {
 // answers have those.
 func heard(answers []given, vectors map[string][]float64) (*beginnings, error) {
 	out, lacking := new(beginnings), false
-	var schemas []*credence.Schema
+	var parts []some
 	for i := range answers {
 		a := &answers[i]
 		for _, name := range []string{"places", "source", "rows"} {
@@ -310,38 +242,34 @@ func heard(answers []given, vectors map[string][]float64) (*beginnings, error) {
 			out.Targets.Merge(a.Targets)
 		}
 		if a.Beside != nil {
-			schemas = append(schemas, a.Beside)
+			parts = append(parts, some{schema: a.Beside, values: a.vector("beside")})
 		} else if len(a.vector("places")) > 0 {
 			lacking = true
 		}
 	}
-	if lacking || schemas == nil {
+	if lacking {
 		return out, nil
 	}
-	all := some{schema: unite(schemas)}
-	for i := range answers {
-		if a := &answers[i]; a.Beside != nil {
-			if err := all.add(&some{a.Beside, a.vector("beside")}, len(a.vector("source"))); err != nil {
-				return nil, a.damaged(err)
-			}
-		}
-	}
+	all, err := unite(parts)
 	out.Beside, vectors["beside"] = all.schema, all.values
-	return out, nil
+	return out, err
 }
 
 // begun makes the rows that are carried of what answers told, and the columns beside them, nil where there are none.
 func (s *state) begun(told *beginnings, vectors map[string][]float64) (*carried, credence.Source, error) {
 	rows, source := &carried{rows: s.Frame.Rows}, ints(vectors["source"])
 	if len(source) > 0 {
-		if err := rows.add(s.Frame, &some{s.Frame.Schema(), vectors["rows"]}, ints(vectors["places"]), source); err != nil {
+		if err := rows.add(s.Frame, &some{schema: s.Frame.Schema(), values: vectors["rows"]}, ints(vectors["places"]), source); err != nil {
 			return nil, nil, fmt.Errorf("the rows that parts carried are damaged: %w: run credence partial again, or %s", err, jobKind.Anew)
 		}
 	}
 	if told.Beside == nil {
 		return rows, nil, nil
 	}
-	return rows, &beside{some: some{told.Beside, vectors["beside"]}, rows: s.begins(len(s.Counts)).Source, source: source}, nil
+	if len(vectors["beside"]) != len(source)*len(told.Beside.Columns) {
+		return nil, nil, fmt.Errorf("the columns outside the formula that parts carried are damaged: run credence partial again, or %s", jobKind.Anew)
+	}
+	return rows, &some{told.Beside, vectors["beside"], s.begins(len(s.Counts)).Source, source}, nil
 }
 
 // Lock keeps other processes from merging into the job at path until it is unlocked, or the process has ended.

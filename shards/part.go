@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/credence-ml/credence"
@@ -92,10 +91,13 @@ func (j *Job) Partial(ctx context.Context, files ...int) (*Part, error) {
 			return nil, fmt.Errorf("shards: the job has no file %d: it has files 0 to %d", k, len(j.state.Files)-1)
 		}
 		var a *answer
-		if j.state.Online {
+		switch {
+		case j.state.Online:
 			a, err = j.learn(ctx, k, p.states)
-		} else {
-			a, err = j.answer(ctx, k, p.vectors)
+		case j.state.Frame == nil:
+			a, err = j.count(ctx, k, p.vectors)
+		default:
+			a, err = j.sum(ctx, k, p.vectors)
 		}
 		if err != nil {
 			return nil, err
@@ -105,26 +107,8 @@ func (j *Job) Partial(ctx context.Context, files ...int) (*Part, error) {
 	return p, nil
 }
 
-// answer answers for file k.
-func (j *Job) answer(ctx context.Context, k int, vectors map[string][]float64) (*answer, error) {
-	if j.state.Frame == nil {
-		return j.count(ctx, k, vectors)
-	}
-	return j.sum(ctx, k, vectors)
-}
-
 // prefix is what the names of file k's vectors begin with.
 func prefix(k int) string { return fmt.Sprintf("%d.", k) }
-
-// worded is a source that knows the words of boolean columns in all files.
-type worded struct {
-	credence.Source
-	words map[string][]string
-}
-
-func (w worded) Words(column string) []string { return w.words[column] }
-
-func (w worded) Place(row int) string { return w.Source.(frame.Placer).Place(row) }
 
 // load opens file k and reads its columns; no source where it has no rows.
 func (j *Job) load(ctx context.Context, k int, columns []string, trained *credence.Schema) (*dataset.Table, credence.Source, error) {
@@ -142,54 +126,6 @@ func (j *Job) load(ctx context.Context, k int, columns []string, trained *creden
 		err = fmt.Errorf("%w; columns have the kinds that the first 10,000 rows of all files have: where one is wrong, make the job anew with --types '%s=category'", err, faulty.Column)
 	}
 	return table, source, err
-}
-
-// count counts file k.
-func (j *Job) count(ctx context.Context, k int, vectors map[string][]float64) (*answer, error) {
-	table, source, err := j.load(ctx, k, j.state.Columns, nil)
-	if err != nil {
-		return nil, err
-	}
-	schema := j.schema()
-	if source != nil {
-		defer table.Close()
-		schema = source.Schema()
-	}
-	c, err := j.fit.NewCensus(j.schema(), schema, k)
-	if err == nil && j.state.Census != nil {
-		var before frame.Census
-		if err = json.Unmarshal(j.state.Census, &before); err == nil {
-			err = c.Continue(&before)
-		}
-		if err != nil {
-			err = fmt.Errorf("the job's counts are damaged: %w: %s", err, jobKind.Anew)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	a := &answer{File: k}
-	if source == nil {
-		err = c.EndFile()
-	} else {
-		err = c.AddAll(ctx, worded{source, j.state.Reading.Words})
-	}
-	if err == nil {
-		var left int
-		a.Counts.Kept, left, err = c.Rows()
-		a.Counts.Source = a.Counts.Kept + left
-	}
-	if err == nil && source != nil && j.state.Round == 0 && !j.state.NoRows {
-		rows, first, err := c.First(source, credence.BlockRows)
-		if err != nil {
-			return nil, err
-		}
-		a.Schema, vectors[prefix(k)+"first"], vectors[prefix(k)+"first.source"] = schema, first.Values.Data, floats(rows)
-	}
-	if err == nil {
-		a.Census, err = json.Marshal(c)
-	}
-	return a, err
 }
 
 // begins returns the first row of file k among those of the model and among all.
@@ -210,29 +146,8 @@ func (j *Job) prepared(data credence.Data) (p *fit.Prepared, adds *exact.Engine,
 }
 
 // sums returns sums without rows for file k and those behind it, in the units of all.
-func (j *Job) sums(ctx context.Context, engine *exact.Engine, k int) (*exact.Sums, error) {
-	fr := j.state.Frame
-	first := &carried{}
-	for f, schema := range j.state.First {
-		if schema == nil {
-			continue
-		}
-		source := ints(j.vectors[prefix(f)+"first.source"])
-		if err := first.add(fr, &some{schema, j.vectors[prefix(f)+"first"]}, make([]int, len(source)), source); err != nil {
-			return nil, fmt.Errorf("the job's first rows are damaged: %w: %s", err, jobKind.Anew)
-		}
-	}
-	if first.All.Rows() == 0 { // rows stay where they are: the target's moments tell its units as well
-		b := &first.All
-		b.X.Reshape(2, len(fr.Inputs))
-		sd := math.Sqrt(fr.Target.Variance)
-		b.Target = []float64{fr.Target.Mean - sd, fr.Target.Mean + sd}
-	}
-	units, err := engine.Units(ctx, &first.Memory)
-	if err != nil {
-		return nil, err
-	}
-	return engine.NewSums(fr.Fingerprint(), units, k)
+func (j *Job) sums(engine *exact.Engine, k int) (*exact.Sums, error) {
+	return engine.NewSums(j.state.Frame.Fingerprint(), *j.state.Units, k)
 }
 
 // sum adds up file k.
@@ -261,7 +176,7 @@ func (j *Job) sum(ctx context.Context, k int, vectors map[string][]float64) (*an
 	if asks != nil {
 		return a, j.respond(ctx, a, p, asks, bound, source, vectors)
 	}
-	sums, err := j.sums(ctx, engine, k)
+	sums, err := j.sums(engine, k)
 	if err == nil {
 		err = sums.Add(ctx, bound)
 	}

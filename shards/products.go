@@ -68,7 +68,7 @@ func (j *Job) Products(ctx context.Context, parts ...*Part) (*table.Products, er
 			out.Centre[i] = -shift[i] * scale[i]
 		}
 	}
-	out.Names, out.Centre, scale[d] = append(out.Names, out.Target), append(out.Centre, sums.Units().Centre), 1
+	out.Names, out.Centre, scale[d] = append(out.Names, out.Target), append(out.Centre, s.Units.Centre), 1
 	for i := range scale {
 		for k := range scale {
 			out.Gram[i*(d+1)+k] *= scale[i] * scale[k]

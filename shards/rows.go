@@ -2,6 +2,7 @@ package shards
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,30 +14,46 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// some is a source of the rows that a part or a job has, of columns without a sparse segment.
+// some is a source of rows that a part or a job has, of columns without a sparse segment. Where source says which rows
+// of a table they are, it is that table, in which others are missing.
 type some struct {
 	schema *credence.Schema
 	values []float64 // row by row
+	rows   int       // of the table
+	source []int     // ascending; nil for all rows
 }
 
 func (s *some) Schema() *credence.Schema { return s.schema }
 
 func (s *some) Rows() int {
-	if len(s.schema.Columns) == 0 {
-		return 0
+	if s.source != nil || len(s.schema.Columns) == 0 {
+		return s.rows
 	}
 	return len(s.values) / len(s.schema.Columns)
 }
 
 func (s *some) Read(dst *credence.Chunk, first, count int) error {
-	width := len(s.schema.Columns)
-	if first < 0 || count < 0 || (first+count)*width > len(s.values) {
+	width, at := len(s.schema.Columns), first
+	if first < 0 || count < 0 || first+count > s.Rows() {
 		return fmt.Errorf("shards: rows [%d, %d) of %d that were carried", first, first+count, s.Rows())
 	}
 	dst.First, dst.Unseen = first, nil
 	dst.Values.Reshape(count, width)
-	copy(dst.Values.Data, s.values[first*width:(first+count)*width])
 	dst.Sparse = linop.CSR{Rows: count, Start: make([]int, count+1)}
+	if s.source != nil {
+		at, _ = slices.BinarySearch(s.source, first)
+	}
+	for i := range count {
+		row := dst.Values.Row(i)
+		if s.source == nil || at < len(s.source) && s.source[at] == first+i {
+			copy(row, s.values[at*width:(at+1)*width])
+			at++
+			continue
+		}
+		for j := range row {
+			row[j] = math.NaN()
+		}
+	}
 	return nil
 }
 
@@ -90,79 +107,46 @@ func (c *carried) SourceRow(i int) int {
 // Lacking says that no row is there.
 func (c *carried) Lacking() bool { return len(c.places) == 0 }
 
-// beside is a table of columns outside the formula, of which only some rows are known: others are missing.
-type beside struct {
-	some
-	rows   int
-	source []int // ascending
-}
-
-func (b *beside) Rows() int { return b.rows }
-
-func (b *beside) Read(dst *credence.Chunk, first, count int) error {
-	width := len(b.schema.Columns)
-	dst.First, dst.Unseen = first, nil
-	dst.Values.Reshape(count, width)
-	dst.Sparse = linop.CSR{Rows: count, Start: make([]int, count+1)}
-	at, _ := slices.BinarySearch(b.source, first)
-	for i := range count {
-		row := dst.Values.Row(i)
-		if at < len(b.source) && b.source[at] == first+i {
-			copy(row, b.values[at*width:(at+1)*width])
-			at++
-			continue
+// unite makes one table of rows whose categories have levels of their own, and codes in the order in which one machine
+// has the levels; without a schema where there are no rows.
+func unite(parts []some) (all some, err error) {
+	for p := range parts {
+		columns := parts[p].schema.Columns
+		if all.schema == nil {
+			all.schema = &credence.Schema{Columns: slices.Clone(columns)}
 		}
-		for j := range row {
-			row[j] = math.NaN()
+		if len(columns) == 0 || len(columns) != len(all.schema.Columns) || len(parts[p].values)%len(columns) != 0 {
+			return all, errors.New("rows that parts carry have other columns in another part: run credence partial again")
+		}
+		for j := range columns {
+			to := &all.schema.Columns[j]
+			to.Levels = append(slices.Clip(to.Levels), columns[j].Levels...)
 		}
 	}
-	return nil
-}
-
-// add adds so many rows with levels of their own, whose codes become those of all.
-func (s *some) add(from *some, rows int) error {
-	if len(from.schema.Columns) != len(s.schema.Columns) || from.Rows() != rows {
-		return fmt.Errorf("the columns outside the formula are others in another part")
+	if all.schema == nil {
+		return all, nil
 	}
-	width, values := len(s.schema.Columns), slices.Clone(from.values)
-	for j := range s.schema.Columns {
-		levels := map[string]float64{}
-		for k, level := range s.schema.Columns[j].Levels {
-			levels[level] = float64(k)
-		}
-		own := from.schema.Columns[j].Levels
-		for i := j; i < len(values) && own != nil; i += width {
-			if code := values[i]; code >= 0 && int(code) < len(own) {
-				values[i] = levels[own[int(code)]]
-			}
-		}
-	}
-	s.values = append(s.values, values...)
-	return nil
-}
-
-// unite makes one list of the levels of each column, in the order in which one machine has them.
-func unite(all []*credence.Schema) *credence.Schema {
-	united := &credence.Schema{}
-	for _, schema := range all {
-		if len(united.Columns) == 0 {
-			united.Columns = slices.Clone(schema.Columns)
-			for j := range united.Columns {
-				united.Columns[j].Levels = nil
-			}
-		}
-		for j := range min(len(united.Columns), len(schema.Columns)) {
-			united.Columns[j].Levels = append(united.Columns[j].Levels, schema.Columns[j].Levels...)
-		}
-	}
-	for j := range united.Columns {
-		levels := united.Columns[j].Levels
+	codes := make([]map[string]float64, len(all.schema.Columns))
+	for j := range codes {
+		levels := slices.Clone(all.schema.Columns[j].Levels)
 		slices.Sort(levels)
 		levels = slices.Compact(levels)
 		cell.SortLevels(levels)
-		united.Columns[j].Levels = levels
+		all.schema.Columns[j].Levels, codes[j] = levels, map[string]float64{}
+		for k, level := range levels {
+			codes[j][level] = float64(k)
+		}
 	}
-	return united
+	for _, part := range parts {
+		for i, code := range part.values {
+			j := i % len(codes)
+			if own := part.schema.Columns[j].Levels; code >= 0 && code < float64(len(own)) {
+				code = codes[j][own[int(code)]]
+			}
+			all.values = append(all.values, code)
+		}
+	}
+	return all, nil
 }
 
 // ints are whole numbers as vectors hold them.

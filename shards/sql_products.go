@@ -1,7 +1,6 @@
 package shards
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,7 +17,6 @@ type products struct {
 	columns []column
 	weights int
 	engine  *exact.Engine
-	units   exact.Units
 	inputs  int
 	// places are where the sums of a monomial stand, by the categories and the monomial.
 	places map[string]place
@@ -93,12 +91,7 @@ func (j *Job) askProducts(q *asked) error {
 	if r.columns, err = q.columnsOf(terms); err != nil {
 		return err
 	}
-	empty, err := j.sums(context.Background(), engine, 0)
-	if err != nil {
-		return err
-	}
-	r.units = empty.Units()
-	y := column{factors: []factor{{len(q.inputs), r.units.Centre}}}
+	y := column{factors: []factor{{len(q.inputs), j.state.Units.Centre}}}
 	open := map[string]int{} // the last statement by categories
 	count := 0
 	ask := func(a, b *column) {
@@ -229,7 +222,8 @@ func (j *Job) takeProducts(q *asked, answers [][]row, a *answer, vectors map[str
 	}
 	d := r.weights
 	gram, cross := make([]float64, d*(d+1)/2), make([]float64, d)
-	y := column{factors: []factor{{len(q.inputs), r.units.Centre}}, scale: r.units.Scale}
+	units := *j.state.Units
+	y := column{factors: []factor{{len(q.inputs), units.Centre}}, scale: units.Scale}
 	combinations := make([][]combination, len(r.columns))
 	for i := range r.columns {
 		combinations[i] = q.combinations(&r.columns[i])
@@ -249,7 +243,7 @@ func (j *Job) takeProducts(q *asked, answers [][]row, a *answer, vectors map[str
 			}
 		}
 	}
-	all, err := r.engine.SumsOf(j.state.Frame.Fingerprint(), r.units, rows, r.inputs, gram, cross, sums(&y, &column{scale: 1})(nil, nil), sums(&y, &y)(nil, nil))
+	all, err := r.engine.SumsOf(j.state.Frame.Fingerprint(), units, rows, r.inputs, gram, cross, sums(&y, &column{scale: 1})(nil, nil), sums(&y, &y)(nil, nil))
 	if err != nil {
 		return err
 	}

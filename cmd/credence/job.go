@@ -39,8 +39,9 @@ Partial answers what the job asks, for any of the files, wherever they lie; merg
 answers, and writes the model or the next question. The model is that of fit, byte for byte:
 
   credence job data/*.csv --target y -o y.job
-  until credence merge y.job parts/* -o y.safetensors; do
-    for i in $(seq 0 63); do credence partial y.job $i -o parts/$i; done
+  mkdir y.parts
+  until credence merge y.job y.parts/* -o y.safetensors; do
+    for i in $(seq 0 63); do credence partial y.job $i -o y.parts/$i; done
   done
 
 The loop's body is for any scheduler. Files may have any number of rows. Engine exact, for gaussian
@@ -165,8 +166,8 @@ at all, so that a scheduler may repeat what was killed.
 
 Of a job that asks a database --print prints the query, and RESULT.csv in the place of FILES is what
 the database's shell printed, or - for standard input.`,
-		Example: `  credence partial y.job 0-7 -o parts/a
-  credence partial y.job $SLURM_ARRAY_TASK_ID/64 --data /scratch/y -o parts/$SLURM_ARRAY_TASK_ID
+		Example: `  credence partial y.job 0-7 -o y.parts/a
+  credence partial y.job $SLURM_ARRAY_TASK_ID/64 --data /scratch/y -o y.parts/$SLURM_ARRAY_TASK_ID
   credence partial s.job --print | psql --csv -q > s.csv && credence partial s.job s.csv -o s.part`,
 		Args: takes(1, 2, "a job and the numbers of files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -272,7 +273,7 @@ func (p *program) mergeCommand() *cobra.Command {
 in the same bytes counts once. It ends with 0 and writes the model, or with 3 where the
 job asks another round, or files have no part yet: it then lists them, as partial takes them.
 It alone writes the job, as a whole: after an error or a kill the job is as before.`,
-		Example: `  credence merge y.job parts/* -o y.safetensors`,
+		Example: `  credence merge y.job y.parts/* -o y.safetensors`,
 		Args:    takes(1, most, "a job and its parts"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.merge(cmd.Context(), args[0], args[1:], output)
@@ -322,7 +323,7 @@ func (p *program) merge(ctx context.Context, path string, names []string, output
 	}
 	fitted, more, err := job.Merge(ctx, parts...)
 	if twice := job.Twice(); len(twice) > 0 {
-		p.warn("files %s are answered for twice, in the same bytes, and count once", shards.Ranges(twice))
+		p.warn("answers for files %s came twice, in the same bytes, and count once", shards.Ranges(twice))
 	}
 	var lacking *shards.LackingError
 	switch {
