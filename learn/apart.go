@@ -56,7 +56,7 @@ func (l *Learner) Enough() error {
 // Leave ends the learning of a file that is one of several, for [Learner.Unite]. rows says whether the first rows
 // stay, by which the spread of the weights is judged.
 func (l *Learner) Leave(rows bool) error {
-	if err := l.wait(); err != nil {
+	if err := l.whole(); err != nil {
 		return err
 	}
 	online, ok := l.online.(ability.Uniter)
@@ -102,8 +102,8 @@ func (l *Learner) Unite(other *Learner) error {
 	if other == nil {
 		return errors.New("learn: there is no other learner to unite with")
 	}
-	if l.released || other.released {
-		return errReleased
+	if err := errors.Join(l.whole(), other.whole()); err != nil {
+		return err
 	}
 	online, ok := l.online.(ability.Uniter)
 	if !ok {
@@ -127,6 +127,9 @@ func (l *Learner) Unite(other *Learner) error {
 // United ends learning files apart: what is learned of the prior is learned from all of them. [From] goes on from the
 // checkpoint.
 func (l *Learner) United() error {
+	if err := l.whole(); err != nil {
+		return err
+	}
 	online, ok := l.online.(ability.Uniter)
 	if !ok {
 		return l.CheckApart()

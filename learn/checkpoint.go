@@ -67,11 +67,8 @@ func (l *Learner) Checkpoint(path string, at credence.Position) error {
 
 // state returns what a checkpoint has.
 func (l *Learner) state(at credence.Position) (*document, []safetensors.Tensor, error) {
-	if err := l.wait(); err != nil {
+	if err := l.whole(); err != nil {
 		return nil, nil, err
-	}
-	if l.released {
-		return nil, nil, errReleased
 	}
 	state, tensors, err := l.online.State()
 	if err != nil {

@@ -18,7 +18,7 @@ const EndOfData credence.Status = "end of data"
 // Finish brings the weights up to date for results, which [Learner.Fitted] then returns or refuses. To go on learning
 // is to go on from a checkpoint made before.
 func (l *Learner) Finish() {
-	if l.wait() != nil {
+	if l.whole() != nil {
 		return
 	}
 	l.online.Finish()
@@ -32,6 +32,15 @@ const releaseEvery = 1 << 20
 
 // errReleased is said of a learner whose features have become the weights of its model.
 var errReleased = &fit.Misuse{Err: errors.New("the learner is finished, and its memory is that of the model: go on from a checkpoint made before")}
+
+// whole waits until all batches are learned, and returns what has broken the learner, or that it has given up its
+// features.
+func (l *Learner) whole() error {
+	if err := l.wait(); err != nil || !l.released {
+		return err
+	}
+	return errReleased
+}
 
 // Fitted returns the model as it stands. After [Learner.Finish] weights beyond a million take the place of what the
 // learner knows: the model is the same each time, and nothing more can be learned or saved.

@@ -46,10 +46,21 @@ func TestReleasedFeatures(t *testing.T) {
 	}
 	rows := &table.Rows{}
 	rows.Reset("f", []table.Column{{Name: "label"}})
-	_, err := gives.Learn(rows)
-	for _, err := range []error{err, gives.Checkpoint(filepath.Join(t.TempDir(), "c"), credence.Position{}), keeps.Unite(gives), gives.Unite(keeps)} {
+	_, learnErr := gives.Learn(rows)
+	_, rowErr := gives.Row(map[string]any{"label": 1, "x": "u"})
+	_, encodeErr := gives.Encode()
+	for _, err := range []error{learnErr, rowErr, encodeErr, gives.Checkpoint(filepath.Join(t.TempDir(), "c"), credence.Position{}), keeps.Unite(gives),
+		gives.Unite(keeps), gives.Leave(true), gives.United()} {
 		if !errors.Is(err, fit.ErrMisuse) || !errors.Is(err, errReleased) {
 			t.Errorf("%v", err)
 		}
+	}
+	gives.Finish()
+	before, _ := keeps.Progress()
+	if after, err := gives.Progress(); err != nil || after != before {
+		t.Errorf("progress is %v, %v, want %v", after, err, before)
+	}
+	if again := must.Value(gives.Fitted())(t); gives.EndPass() || again != got {
+		t.Error("finished again the model is another, or there is another pass")
 	}
 }

@@ -315,9 +315,10 @@ func (l *Learner) prune(p ability.Pruner) {
 }
 
 // EndPass says that the next row begins another pass over the same rows. It returns false if all
-// passes that the engine was asked for are done, and after a panic, which [Learner.Fitted] then returns.
+// passes that the engine was asked for are done, after a panic, which [Learner.Fitted] then returns, and where the
+// features have become a model.
 func (l *Learner) EndPass() bool {
-	if l.wait() != nil {
+	if l.whole() != nil {
 		return false
 	}
 	l.counts.Pass++
