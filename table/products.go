@@ -37,7 +37,7 @@ func ReadProducts(file string, r io.Reader) (*Products, error) {
 	in.FieldsPerRecord = -1
 	records, err := in.ReadAll()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w: products are a CSV table of numbers, or a job, named first, and its parts", file, err)
 	}
 	if len(records) == 0 {
 		return nil, fmt.Errorf("%s is empty: it needs a header of names and a row of products for each", file)
@@ -63,12 +63,12 @@ func ReadProducts(file string, r io.Reader) (*Products, error) {
 			record = record[1:]
 		}
 		if len(record) != d {
-			return nil, fmt.Errorf("%s:%d: the row has %d numbers for %d names", file, i+2, len(record), d)
+			return nil, fmt.Errorf("%s:%d: the row has %d numbers for %d names: write one under each", file, i+2, len(record), d)
 		}
 		for j, text := range record {
 			v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 			if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("%s:%d: column %q: %q is no finite number", file, i+2, p.Names[j], text)
+				return nil, fmt.Errorf("%s:%d: column %q: %q is no finite number: write the sum, such as 12.5", file, i+2, p.Names[j], text)
 			}
 			p.Gram = append(p.Gram, v)
 		}
@@ -93,12 +93,12 @@ func (p *Products) check() error {
 			return fmt.Errorf("the centre of %q is %v: it must be finite, and 0 for %s", name, c, Ones)
 		}
 		if slices.Index(p.Names, name) < j {
-			return fmt.Errorf("two columns are called %q", name)
+			return fmt.Errorf("two columns are called %q: rename one", name)
 		}
 		for k := range j {
 			a, b := p.Gram[j*d+k], p.Gram[k*d+j]
 			if math.Abs(a-b) > 1e-9*math.Sqrt(math.Abs(p.Gram[j*d+j]*p.Gram[k*d+k])) {
-				return fmt.Errorf("the product of %q and %q is %v in one place and %v in the other", name, p.Names[k], a, b)
+				return fmt.Errorf("the product of %q and %q is %v in one place and %v in the other: write one sum in both", name, p.Names[k], a, b)
 			}
 		}
 	}
@@ -185,8 +185,8 @@ func (p *Products) Source() (source credence.Source, weight string, err error) {
 	for a, j := range places {
 		mean[a] = p.Gram[ones*d+j] / n
 		square := p.Gram[j*d+j] - n*mean[a]*mean[a]
-		if square < -1e-9*p.Gram[j*d+j] || p.Gram[j*d+j] < 0 {
-			return nil, "", fmt.Errorf("table: the products of %q are those of no rows: its squares add up to %v, and its sum is %v", names[a], p.Gram[j*d+j], p.Gram[ones*d+j])
+		if !(square >= -1e-9*p.Gram[j*d+j]) || p.Gram[j*d+j] < 0 {
+			return nil, "", fmt.Errorf("table: the products of %q are those of no rows: its squares add up to %v, and its sum is %v: add both up over the same rows", names[a], p.Gram[j*d+j], p.Gram[ones*d+j])
 		}
 		if square > math.Max(1e-13, 1e-16*n)*p.Gram[j*d+j] { // else it is constant, but for the rounding of sums
 			sd[a] = math.Sqrt(square)
@@ -203,8 +203,8 @@ func (p *Products) Source() (source credence.Source, weight string, err error) {
 	factor := pivoted(left, m, p.Rows()-1)
 	for a := range m {
 		for b := range m {
-			if math.Abs(left[a*m+b]) > 1e-6 {
-				return nil, "", fmt.Errorf("table: the product of %q and %q is that of no %d rows of such squares and sums", names[a], names[b], p.Rows())
+			if !(math.Abs(left[a*m+b]) <= 1e-6) { // no number where products are beyond all
+				return nil, "", fmt.Errorf("table: the product of %q and %q is that of no %d rows of such squares and sums: add all of them up over the same rows", names[a], names[b], p.Rows())
 			}
 		}
 	}

@@ -154,6 +154,7 @@ func TestProductsFile(t *testing.T) {
 		{[]float64{4, 8, 1, 8, 6, 3, 1, 3, 5}, `the products of "x" are those of no rows`},
 		{[]float64{4, 0, 0, 0, 6, 9, 0, 9, 5}, `is that of no 4 rows`},
 		{[]float64{2, 0, 0, 0, 6, 0, 0, 0, 5}, `is that of no 2 rows`},
+		{[]float64{4, 0, 0, 0, 6, 1e308, 0, 1e308, 5}, `is that of no 4 rows`},
 	} {
 		if _, _, err := (&table.Products{Names: p.Names, Gram: c.gram}).Source(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %s", c.gram, err, c.want)

@@ -195,6 +195,9 @@ func (p *program) readProducts(ctx context.Context, paths []string) (*table.Prod
 	}
 	var parts []*table.Products
 	for _, path := range paths {
+		if path == "-" {
+			return nil, misused(errors.New("products are read from files, not from a pipe: write them to one, and name it"))
+		}
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, err

@@ -197,7 +197,7 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 		}
 	}
 	if at.Psi == nil {
-		return "", state.Iteration, fmt.Errorf("%s: no step from the starting values raised the bound: scale the columns, or state a smaller prior variance", n.Engine)
+		return "", state.Iteration, fmt.Errorf("%s: no step from the starting values raised the bound: scale the columns, or state a smaller prior variance, or weights of rows nearer to 1", n.Engine)
 	}
 	n.Place(at)
 	return n.ended(state, at, task), state.Iteration, nil
