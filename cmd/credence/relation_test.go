@@ -28,12 +28,26 @@ import (
 // where a job has rows to predict, those of predict, by the row. What scores rows with targets scores those that were
 // fitted where there are no others, so that whatever a relation does to rows it does to both.
 func answered(ctx context.Context, j relation.Job) (relation.Answer, error) {
+	return fits{}.answered(ctx, j)
+}
+
+// fits are the models that commands read, by the job that makes them: the same fit serves all of them.
+type fits map[string]model
+
+// model is a model file, or why there is none.
+type model struct {
+	bytes []byte
+	err   error
+}
+
+// answered is [answered] for several jobs.
+func (f fits) answered(ctx context.Context, j relation.Job) (relation.Answer, error) {
 	folder, err := os.MkdirTemp("", "relation")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	c := &commandLine{ctx: ctx, folder: folder, job: j, answer: relation.Answer{}}
+	c := &commandLine{ctx: ctx, folder: folder, job: j, answer: relation.Answer{}, fits: f}
 	return c.answer, c.run()
 }
 
@@ -44,6 +58,7 @@ type commandLine struct {
 	job    relation.Job
 	answer relation.Answer
 	stops  int // at checkpoints
+	fits   fits
 }
 
 func (c *commandLine) run() error {
@@ -139,14 +154,26 @@ func (c *commandLine) run() error {
 	return fmt.Errorf("there is no command %s", j.Command)
 }
 
-// fitted fits the rows of the job.
-func (c *commandLine) fitted(model string) error {
-	command := "fit"
-	if strings.Contains(c.job.Options.Formula, "hash(") {
-		command = "stream"
+// fitted fits the rows of the job, where no job before it was of the same fit.
+func (c *commandLine) fitted(path string) error {
+	j := c.job
+	j.Command, j.Probe = "fit", relation.Table{}
+	if strings.Contains(j.Options.Formula, "hash(") {
+		j.Command = "stream"
 	}
-	_, err := c.invoke(c.data(rowsName, c.job.Rows), append([]string{command, "DATA", "-o", model}, c.options()...))
-	return err
+	m, known := c.fits[j.Key()]
+	if !known {
+		if _, m.err = c.invoke(c.data(rowsName, j.Rows), append([]string{j.Command, "DATA", "-o", path}, c.options()...)); m.err == nil {
+			if m.bytes, m.err = os.ReadFile(path); m.err != nil {
+				return m.err
+			}
+		}
+		c.fits[j.Key()] = m
+	}
+	if m.err != nil || !known {
+		return m.err
+	}
+	return os.WriteFile(path, m.bytes, 0o644)
 }
 
 // merged fits the rows of the job as a file that lies elsewhere.
@@ -764,7 +791,7 @@ var commandExempt = []relation.Exempt{
 
 // TestRelations runs every relation on every command. What it finds is the second table of docs/relations.md.
 func TestRelations(t *testing.T) {
-	relation.Check(t, answered, commandSubjects(), commandRelations(), commandExempt).Verify(t, "../../docs/relations.md", "commands")
+	relation.Check(t, fits{}.answered, commandSubjects(), commandRelations(), commandExempt).Verify(t, "../../docs/relations.md", "commands")
 }
 
 // TestSeeds: what is drawn follows the seed, and every permutation, sample and row is drawn afresh.
@@ -866,20 +893,22 @@ func TestOtherJobs(t *testing.T) {
 			"holdout":  func(j *relation.Job) { j.Flags = append(slices.Clone(j.Flags), "--holdout", "5") },
 		}},
 	} {
+		folder := t.TempDir()
+		run := func(job relation.Job) error {
+			return (&commandLine{ctx: t.Context(), folder: folder, job: job, answer: relation.Answer{}}).run()
+		}
+		if err := run(c.job); err != nil {
+			t.Fatal(err)
+		}
+		same := c.job
+		same.Flags = append(slices.Clone(c.job.Flags), c.again...)
+		if err := run(same); err != nil {
+			t.Fatalf("%s: the same job is refused: %v", c.job.Command, err)
+		}
 		for what, change := range c.changes {
-			folder := t.TempDir()
-			first := &commandLine{ctx: t.Context(), folder: folder, job: c.job, answer: relation.Answer{}}
-			if err := first.run(); err != nil {
-				t.Fatal(err)
-			}
-			second := &commandLine{ctx: t.Context(), folder: folder, job: c.job, answer: relation.Answer{}}
-			second.job.Flags = append(slices.Clone(c.job.Flags), c.again...)
-			if err := second.run(); err != nil {
-				t.Fatalf("%s: the same job is refused: %v", c.job.Command, err)
-			}
-			change(&second.job)
-			second.answer = relation.Answer{}
-			if err := second.run(); err == nil || !strings.Contains(err.Error(), "checkpoint") && !strings.Contains(err.Error(), "begins otherwise") {
+			changed := same
+			change(&changed)
+			if err := run(changed); err == nil || !strings.Contains(err.Error(), "checkpoint") && !strings.Contains(err.Error(), "begins otherwise") {
 				t.Errorf("%s with another %s: %v", c.job.Command, what, err)
 			}
 		}

@@ -145,7 +145,7 @@ func newChecker(run Run, exempt []Exempt) *checker {
 }
 
 func (c *checker) of(ctx context.Context, j Job) (Answer, error) {
-	key := j.key()
+	key := j.Key()
 	known, found := c.answers[key]
 	if !found {
 		known.answer, known.err = c.run(ctx, j)

@@ -66,8 +66,8 @@ func (j Job) Both(f func(Table) Table) Job {
 	return j
 }
 
-// key tells jobs apart.
-func (j Job) key() string {
+// Key tells jobs apart.
+func (j Job) Key() string {
 	h := fnv.New128a()
 	text, err := json.Marshal([]any{j.Command, j.Options, j.Select, j.Flags, j.From, j.Interrupted, j.Later})
 	if err != nil {
@@ -75,8 +75,9 @@ func (j Job) key() string {
 	}
 	h.Write(text)
 	for _, t := range []Table{j.Rows, j.Probe} {
+		fmt.Fprintf(h, "\n%v", t.Keys)
 		for _, name := range t.Names {
-			fmt.Fprintf(h, "\n%s %v\n", name, t.Keys)
+			fmt.Fprintf(h, "\n%s\n", name)
 			for _, v := range t.Numbers[name] {
 				bits := math.Float64bits(v)
 				h.Write([]byte{byte(bits), byte(bits >> 8), byte(bits >> 16), byte(bits >> 24), byte(bits >> 32), byte(bits >> 40), byte(bits >> 48), byte(bits >> 56)})
