@@ -168,3 +168,22 @@ func TestKills(t *testing.T) {
 
 // sureText is what is in a file.
 func sureText(t *testing.T, path string) string { return string(sure(os.ReadFile(path))(t)) }
+
+// What a stream cannot save it says once, in one line, whether it is a checkpoint on the way or the last one.
+func TestStreamCannotSave(t *testing.T) {
+	rows := "y,a,b\n" + repeat("", 20_000, func(i int) string { return fmt.Sprintf("%d,u%d,v%d\n", label(i*i), i%9001, i%77) })
+	for _, c := range []struct{ text, every, want string }{
+		{rows, "1ms", "cannot write "},
+		{rows + "1,2,3,4,5\n", "1h", "; 20000 rows learned could not be saved: cannot write "},
+	} {
+		folder := t.TempDir()
+		cmd := exec.Command("sh", "-c", `ulimit -f 8; exec "$0" "$@"`, os.Args[0], "stream", file(t, "rows.csv", c.text), "--target", "y", "--checkpoint", c.every, "-q",
+			"--cache", filepath.Join(folder, "cache"), "-o", filepath.Join(folder, "m"))
+		cmd.Env = append(os.Environ(), commandVariable+"=1")
+		out, _ := cmd.CombinedOutput()
+		text := string(out)
+		if code := cmd.ProcessState.ExitCode(); code != exitFailed || strings.Count(text, "cannot write ") != 1 || !strings.Contains(text, c.want) || strings.Contains(text, "atomicfile") {
+			t.Errorf("exit %d: %s", code, text)
+		}
+	}
+}

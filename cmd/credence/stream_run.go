@@ -235,7 +235,14 @@ func (s *streamRun) stop(ctx context.Context, cause error) error {
 	}
 	s.program.saving.Store(true)
 	if err := s.finish(false); err != nil {
-		return errors.Join(cause, err)
+		lost := fmt.Sprintf("%s learned could not be saved: %s", counted(rows, "row"), withoutPackage(err.Error()))
+		switch {
+		case interruption != nil:
+			return interrupted{interruption, lost}
+		case err.Error() == cause.Error(): // of a checkpoint on the way
+			return cause
+		}
+		return fmt.Errorf("%w; %s", cause, lost)
 	}
 	if interruption != nil {
 		return interrupted{interruption, fmt.Sprintf("%s learned and saved in %s; --resume continues after them", counted(rows, "row"), stream.Checkpoint(s.flags.output))}
