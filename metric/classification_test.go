@@ -216,6 +216,7 @@ func TestProgressive(t *testing.T) {
 		"distinct": classRows(20000, 0, false, 14),
 		"ties":     classRows(5000, 100, false, 15),
 		"weighted": classRows(5000, 0, true, 16),
+		"bound":    {{1, 0.5, 1}, {0, math.Nextafter(0.5, 1), 1}},
 		"certain":  {{0, 0, 1}, {0, 1e-300, 1}, {1, 1e-200, 1}, {1, 1, 1}, {0, 1, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +230,10 @@ func TestProgressive(t *testing.T) {
 			if math.Abs(float64(got.AUC-exact.AUC)) > float64(got.AUCError)+1e-15 {
 				t.Errorf("auc %v ± %v, exact %v", got.AUC, got.AUCError, exact.AUC)
 			}
-			if name != "certain" {
+			if gap := math.Abs(float64(got.AUC - exact.AUC)); name == "bound" && float64(got.AUCError) != gap {
+				t.Errorf("two rows of one cell: auc is off by %v, told as ± %v", gap, got.AUCError)
+			}
+			if name != "certain" && name != "bound" {
 				if name == "distinct" && got.AUCError > 2e-4 { // the promise of the comment
 					t.Errorf("auc error is %v", got.AUCError)
 				}

@@ -162,7 +162,7 @@ func TestLevelsAndLengthscales(t *testing.T) {
 // all weights, in the target's own units, with the degrees of freedom.
 func TestLevelsAreIntegrated(t *testing.T) {
 	features := plain{dense: 2, sizes: []int{2}}.byLevels(ability.LevelRun{Key: "g", Levels: 8, Columns: 1}, ability.LevelRun{Key: "h", Levels: 5, Columns: 2})
-	data := levelTable(43, 60, 2, features)
+	data := levelTable(43, 60, 2, features).withRoles(44, true, true)
 	for i := range data.target {
 		data.target[i] *= 30
 	}
@@ -182,12 +182,14 @@ func TestLevelsAreIntegrated(t *testing.T) {
 	}
 	var phi credence.Design
 	features.Transform(credence.NewWorkspace(1), &phi, data.batch())
-	latent, rows, noise := make([]float64, data.Rows()), make([]float64, data.Rows()), at.noise
+	latent, rows, noise, precise := make([]float64, data.Rows()), make([]float64, data.Rows()), 0.0, 0.0
 	f.posterior().Latent(credence.NewWorkspace(1), latent, rows, &phi)
-	for _, v := range rows { // the squares of residuals are those of the noise, and of what is not known of f
-		noise += v / unit / unit / float64(len(rows))
+	for i, v := range rows { // the squares of residuals are those of the noise, and of what is not known of f
+		w := data.weight[i] * data.precision[i]
+		noise += data.weight[i]*at.noise + w*v/unit/unit
+		precise += w
 	}
-	near(t, "variance of the noise", p.Variance[d], noise, algebra)
+	near(t, "variance of the noise", p.Variance[d], noise/precise, algebra)
 	difference, variance := make([]float64, d+1), make([]float64, d)
 	for j := range d {
 		difference[j] = math.Cos(float64(3 * j))

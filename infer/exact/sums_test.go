@@ -38,6 +38,14 @@ type filed struct {
 
 func (f filed) Files() []int { return f.begins }
 
+// several are some files of a table.
+type several struct {
+	slice
+	begins []int
+}
+
+func (s several) Files() []int { return s.begins }
+
 // file is file k of a table.
 func (f filed) file(k int) slice {
 	files := ability.Files(f)
@@ -68,9 +76,16 @@ func shardedFit(t *testing.T, e *Engine, data filed, begins []int) *credence.Fit
 			end = begins[k+1]
 		}
 		shard := must.Value(e.NewSums("frame", units, begins[k]))(t)
+		some := several{slice: slice{data.table, data.file(begins[k]).first, data.file(end - 1).end}}
 		for f := begins[k]; f < end; f++ {
-			must.Succeed(t, shard.Add(ctx, data.file(f)))
+			some.begins = append(some.begins, data.begins[f]-some.first)
+			if k == 0 { // one file after the other
+				must.Succeed(t, shard.Add(ctx, data.file(f)))
+			}
 			rows += data.file(f).Rows()
+		}
+		if k > 0 { // all at once
+			must.Succeed(t, shard.Add(ctx, some))
 		}
 		if shard.Rows() != rows {
 			t.Fatalf("the sums from file %d on have %d rows of %d", begins[k], shard.Rows(), rows)

@@ -30,6 +30,7 @@ func rowsOf(n int, different bool) *problem.Memory {
 		b.Weight = append(b.Weight, float64(rng.IntN(3)))
 		b.Precision = append(b.Precision, float64(1+rng.IntN(2)))
 		b.Trials = append(b.Trials, float64(2+rng.IntN(2)))
+		b.Unseen = append(b.Unseen, float64(i%40/39))
 	}
 	return m
 }
@@ -38,14 +39,14 @@ func rowsOf(n int, different bool) *problem.Memory {
 // that of first places.
 func TestMerge(t *testing.T) {
 	model := credence.Model{Likelihood: likelihood.Gaussian{}}
-	type row struct{ a, b, y, offset, precision, trials, column, value float64 }
+	type row struct{ a, b, y, offset, precision, trials, unseen, column, value float64 }
 	weights := func(data credence.Data) (sums map[row]float64, order []row) {
 		sums = map[row]float64{}
 		for first, count := range credence.Blocks(data.Rows()) {
 			var batch credence.Batch
 			must.Succeed(t, data.Read(&batch, first, count))
 			for i := range count {
-				r := row{a: batch.X.Row(i)[0], b: batch.X.Row(i)[1], y: batch.Target[i], offset: batch.Offset[i], precision: batch.Precision[i], trials: batch.Trials[i]}
+				r := row{a: batch.X.Row(i)[0], b: batch.X.Row(i)[1], y: batch.Target[i], offset: batch.Offset[i], precision: batch.Precision[i], trials: batch.Trials[i], unseen: batch.Unseen[i]}
 				for c, v := range batch.Sparse.Each(i) {
 					r.column, r.value = float64(c), v
 				}

@@ -190,3 +190,61 @@ func TestCovarianceOfCrossed(t *testing.T) {
 		nearly(t, "covariance of draws", drawn.RawMatrix().Data, got.Data, tolerance)
 	}
 }
+
+// TestErrorsOfProbes: over seeds the log determinant scatters as its standard error says, which falls with the fourth
+// power of what crossed levels have in common, since the second is taken off; numbers of two rounds of draws scatter by
+// half the variance of one.
+func TestErrorsOfProbes(t *testing.T) {
+	const seeds = 60 // five standard errors of a variance are .9 of it
+	o, _ := crossed(t, 40, 16, 1, 1, 0, 1, signs)
+	told, determinants, one, two := 0.0, scatter{}, make([]scatter, o.f.weights), make([]scatter, o.f.weights)
+	values, diagonal := make([]float64, o.p.Len()), make([]float64, o.f.weights)
+	for seed := range uint64(seeds) {
+		f := o.p.NewCrossed(credence.NewWorkspace(1), func(set uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, set)) })
+		f.Set(o.values, scale, o.deviations)
+		determinants.add(f.LogDet())
+		told += f.StandardError() * f.StandardError() / seeds
+		for rounds, to := range [][]scatter{one, two} {
+			f.selected(values, uint64(1+rounds))
+			o.p.Diagonal(diagonal, values)
+			for j, v := range diagonal {
+				to[j].add(v)
+			}
+		}
+		if seed > 0 {
+			continue
+		}
+		var errors []float64
+		for _, by := range []float64{100, 300} {
+			f.Set(o.values, scale/by, o.deviations)
+			f.LogDet()
+			errors = append(errors, f.StandardError())
+		}
+		if ratio := errors[0] / errors[1]; ratio < 27 {
+			t.Errorf("with a third of the scale the error is %.3g times less, not 81 times", ratio)
+		}
+	}
+	if ratio := determinants.variance() / told; math.Abs(math.Log(ratio)) > 0.9 {
+		t.Errorf("the log determinant has %.2f times the variance that is told", ratio)
+	}
+	first, second := 0.0, 0.0
+	for j := range one {
+		first, second = first+one[j].variance(), second+two[j].variance()
+	}
+	if ratio := second / first; math.Abs(ratio-0.5) > 0.1 {
+		t.Errorf("two rounds have %.2f times the variance of one", ratio)
+	}
+}
+
+// scatter holds the sums of numbers less the first.
+type scatter struct{ count, first, sum, square float64 }
+
+func (s *scatter) add(v float64) {
+	if s.count == 0 {
+		s.first = v
+	}
+	v -= s.first
+	s.count, s.sum, s.square = s.count+1, s.sum+v, s.square+v*v
+}
+
+func (s *scatter) variance() float64 { return (s.square - s.sum*s.sum/s.count) / (s.count - 1) }

@@ -100,7 +100,10 @@ func likelihoodTilted(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 			mean, variance := s[0], s[1]
 			logZ, dMean, dVariance := lik.TiltedMoments(y, mean, variance)
 			if variance == 0 {
-				near(t, logZ, lik.LogDensity(y, mean), 1e-12, "logZ at y=%g mean=%g without variance", y, mean)
+				value, slope, bend := lik.Derivatives(y, mean)
+				near(t, logZ, value, 1e-12, "logZ at y=%g mean=%g without variance", y, mean)
+				near(t, dMean, slope, 1e-12, "∂logZ/∂mean at y=%g mean=%g without variance", y, mean)
+				near(t, dVariance, (bend+slope*slope)/2, 1e-9*(1+math.Abs(bend)+slope*slope), "∂logZ/∂variance at y=%g mean=%g without variance", y, mean)
 				continue
 			}
 			// The peak of a log-concave integrand is displaced by variance·ℓ'(mean) at

@@ -299,6 +299,7 @@ func TestLinearModelIsExact(t *testing.T) {
 				}
 			}
 			near(t, "Laplace", axes.Laplace(), s.LogDensity, 1e-12)
+			near(t, "log evidence without corrections, of which there are none", s.uncorrected, s.LogDensity, 1e-12)
 			near(t, "SD", axes.SD(0), math.Sqrt(inverse.At(0, 0)), 1e-12)
 		}
 	}
