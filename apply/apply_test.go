@@ -1,7 +1,9 @@
 package apply_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +22,7 @@ import (
 	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
@@ -387,5 +390,47 @@ func TestWriteEffects(t *testing.T) {
 	want := "term,contrast,city,row,estimate,std_error,conf_low,conf_high,p_direction,mcse,method\nx,+1,Bern,3,1,2,-3,4,0.5,0.25,draws\nz,dY/dX,Chur,4,5,,6,7,1,,exact\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
+// Draws of a file of more than a block of rows have a column for f, the mean and y of each row, in the order of rows,
+// and the mean of draws of f is f.
+func TestDrawsOfManyRows(t *testing.T) {
+	const rows, count = credence.BlockRows + 60, 200
+	scorer := must.Value(score.New(fitted(prices(200), "price ~ size + place"), score.Options{}))(t)
+	file := must.Value(apply.Open(t.Context(), scorer, []string{"-"}, apply.Options{Read: dataset.Options{Stdin: strings.NewReader(prices(rows))}}))(t)
+	defer file.Close()
+	var text bytes.Buffer
+	if columns, _, err := apply.WriteDraws(t.Context(), &text, "draws.csv", must.Value(scorer.Draw(count, 1))(t), file); err != nil || columns != 3*rows {
+		t.Fatal(columns, err)
+	}
+	records := must.Value(csv.NewReader(&text).ReadAll())(t)
+	var want []string
+	for i := range rows {
+		want = append(want, fmt.Sprintf("f[%d]", i+1), fmt.Sprintf("mean[%d]", i+1), fmt.Sprintf("y[%d]", i+1))
+	}
+	if !slices.Equal(records[0][3:], want) || len(records) != count+1 {
+		t.Errorf("%d draws of %v", len(records)-1, records[0][3:12])
+	}
+	means, _, _ := answers(t, scorer.Fitted(), prices(rows), apply.Options{})
+	for i, mean := range means {
+		sum := 0.0
+		for _, record := range records[1:] {
+			sum += must.Value(strconv.ParseFloat(record[3+3*i], 64))(t) / count
+		}
+		if math.Abs(sum-mean) > 1 { // of an SD of about .1
+			t.Fatalf("row %d: f is %v on average, and its mean %v", i+1, sum, mean)
+		}
+	}
+}
+
+// Relativities are the exponentials of the weights and of their ends, from low to high.
+func TestWrittenRelativities(t *testing.T) {
+	half, inclusion := metric.Score(0.5), 0.25
+	terms := []score.Term{{Block: "linear", Name: "x", Mean: -1, SD: half, Lower: -2, Upper: 0.5, Inclusion: &inclusion, Exp: &score.Factor{Estimate: 0.4, Lower: 0.1, Upper: 1.6}}}
+	var text bytes.Buffer
+	must.Succeed(t, apply.WriteTerms(&text, "terms.csv", terms))
+	if want := "block,name,mean,sd,lower,upper,exp,exp_lower,exp_upper,inclusion\nlinear,x,-1,0.5,-2,0.5,0.4,0.1,1.6,0.25\n"; text.String() != want {
+		t.Errorf("terms are written as\n%s, want\n%s", text.String(), want)
 	}
 }

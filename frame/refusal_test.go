@@ -89,6 +89,35 @@ func TestFitRefusals(t *testing.T) {
 	}
 }
 
+// TestFarRefusals: a row behind many, of which some are left out, is told by its own number.
+func TestFarRefusals(t *testing.T) {
+	const far = 2*credence.BlockRows + 50
+	x, y := Column("x"), Column("y")
+	for _, c := range []struct {
+		plan Plan
+		bad  float64
+		want string
+	}{
+		{Plan{Inputs: []Expr{y.With(Log)}}, 0, "frame: row 1074: log(y): y is 0, and log needs a number above 0: correct the row, leave it out, or use y without log"},
+		{Plan{Inputs: []Expr{y}}, math.Inf(1), `frame: row 1074: column "y" is infinite: correct the value or leave the row out`},
+		{Plan{Weight: &y}, -2, "frame: row 1074: weight y is -2: weights must be 0 or more; correct the row or leave it out"},
+		{Plan{Precision: &y}, 0, "frame: row 1074: precision y is 0: precisions must be above 0; correct the row or leave it out"},
+	} {
+		rows := make([][]float64, far)
+		for i := range rows {
+			if rows[i] = []float64{1, 1}; i%7 == 3 {
+				rows[i][0] = nan
+			}
+		}
+		rows[far-1][1] = c.bad
+		c.plan.Inputs = append(c.plan.Inputs, x)
+		_, err := Fit(t.Context(), &c.plan, numbers([]string{"x", "y"}, rows...), Options{Missing: Drop})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("refusal reads\n%v, want\n%s", err, c.want)
+		}
+	}
+}
+
 func TestBindRefusals(t *testing.T) {
 	training := numbers([]string{"x", "zip", "b", "y"}, []float64{1, 0, 0, 0}, []float64{2, 1, 1, 1}).with("zip", "p", "q").with("b")
 	f := must.Value(Fit(t.Context(), &Plan{Target: target("y"), Inputs: []Expr{Column("x"), Column("zip"), Column("b")}}, training, Options{}))(t)

@@ -353,3 +353,19 @@ func TestTells(t *testing.T) {
 		}
 	}
 }
+
+// The mean of a column is that of the rows that have a value, and a boolean's their share, wherever others lack it.
+func TestMeansOfKnownValues(t *testing.T) {
+	s := plain(200).add("known", func(i int) string {
+		if i%4 == 0 {
+			return ""
+		}
+		return fmt.Sprint(3 + i%4*2)
+	}).add("told", func(i int) string { return []string{"", "yes", "no", "no"}[i%4] })
+	for _, c := range at(t, s.text(), look.Options{}).Columns {
+		want, is := map[string]float64{"known": 7, "told": 1. / 3}[c.Name]
+		if is && (math.Abs(float64(c.Mean)-want) > 1e-12 || c.Missing != 50) {
+			t.Errorf("%s: the mean is %v without %d rows, want %v without 50", c.Name, c.Mean, c.Missing, want)
+		}
+	}
+}

@@ -695,3 +695,44 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("%s: the last panel is of %s", c.Under, last.X.Name)
 	}
 }
+
+// TestRowsBeyondABlock: of more rows than a block, and of a part of them, each has its own number, prediction and
+// transform, left out or not, and rows that are alike have different draws.
+func TestRowsBeyondABlock(t *testing.T) {
+	const n = credence.BlockRows + 88
+	rows := rowsOf(t, n, 21)
+	scorer := modelOf(t, rows, fit.Options{Formula: "y ~ " + inputs})
+	leaver := score.NewLeaver(scorer.Fitted())
+	leaver.KeepPIT()
+	var means []float64
+	must.Succeed(t, must.Value(scorer.Table(rows, score.RequireTargets))(t).Each(t.Context(), func(rows *score.Rows) error {
+		for i := range rows.Len() {
+			mean, _ := rows.Latent(i)
+			means = append(means, mean)
+		}
+		return leaver.Add(rows)
+	}))
+	for _, most := range []int{0, n / 2} {
+		p := &picture{Input: Input{Scorer: scorer, Rows: rows, Most: most, Shared: &Shared{}}}
+		c := must.Value(p.check(t.Context(), most == 0))(t)
+		for k, row := range c.row {
+			if c.mean[k] != means[row-1] {
+				t.Fatalf("%d rows of %d: row %d has the prediction %v, not %v", len(c.row), n, row, c.mean[k], means[row-1])
+			}
+			if _, u := leaver.PIT(row - 1); most == 0 && c.u[k] != u {
+				t.Fatalf("row %d left out: %v, not %v", row, c.u[k], u)
+			}
+		}
+	}
+	var y []float64 // alike, of two values
+	for i := range n {
+		y = append(y, float64(i%2))
+	}
+	same := must.Value(table.New().Numbers("y", y).Source())(t)
+	p := &picture{Input: Input{Scorer: modelOf(t, same, fit.Options{Formula: "y ~ 1", Family: "poisson"}), Rows: same, Shared: &Shared{}}}
+	c := must.Value(p.check(t.Context(), false))(t)
+	slices.Sort(c.u)
+	if left := len(slices.Compact(slices.Clone(c.u))); left != n {
+		t.Errorf("%d rows that are alike have %d draws", n, left)
+	}
+}

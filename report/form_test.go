@@ -255,3 +255,33 @@ func TestFarCount(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundedFactors: the factors of several members lie one behind the other, each to half a unit of its rows.
+func TestRoundedFactors(t *testing.T) {
+	const d = exactWeights + 1
+	f := &form{numbers: numbers{known: map[*float64]any{}}}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, shape := range []string{"full", "lower", "upper"} {
+		out, rows := map[string]any{}, make([]float64, d*d)
+		if shape != "full" {
+			rows = rows[:d*(d+1)/2]
+		}
+		for i := range rows {
+			rows[i] = rng.NormFloat64()
+		}
+		f.addFactor(out, shape, d, rows)
+		at, units := out["factor"].(map[string][2]int)["h"], out["units"].(map[string][2]int)["f"]
+		if at[1] != len(rows) || units[1] != d {
+			t.Fatalf("%s: %d numbers in %d rows", shape, at[1], units[1])
+		}
+		stored := f.short[at[0] : at[0]+at[1]]
+		for k, unit := range f.wide[units[0] : units[0]+d] {
+			for range map[string]int{"full": d, "lower": k + 1, "upper": d - k}[shape] {
+				if math.Abs(float64(stored[0])*unit-rows[0]) > unit/2*(1+1e-9) {
+					t.Fatalf("%s: row %d has %v for %v", shape, k, float64(stored[0])*unit, rows[0])
+				}
+				stored, rows = stored[1:], rows[1:]
+			}
+		}
+	}
+}

@@ -208,8 +208,9 @@ func TestLights(t *testing.T) {
 		state   string
 		text    string
 	}{
-		{fit.Options{Formula: "y ~ x + z + city + group"}, train, Good, "300 training rows"},
-		{fit.Options{Formula: "y ~ x + z + city + group"}, other, Good, "300 held-out rows"}, // as many, and others
+		{fit.Options{Formula: "y ~ x + z + city + group"}, train, Good, "300 training rows (± 5.2 by chance)"},
+		// as many, and others
+		{fit.Options{Formula: "y ~ x + z + city + group"}, other, Good, "300 held-out rows (± 5.2 by chance)"},
 		{fit.Options{Formula: "count ~ x", Family: "poisson"}, other, Bad, "held-out"},
 		{fit.Options{Formula: "y ~ x + z + city", Engine: "lasso"}, train, Unknown, "cannot be left out"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -398,5 +399,25 @@ func TestCalibrateWeights(t *testing.T) {
 		if _, c := predicted(&many); c.Calibration.Rows != len(held.x) {
 			t.Errorf("%s: %d rows of very many, want %d", o.Formula, c.Calibration.Rows, len(held.x))
 		}
+	}
+}
+
+// Rows that lack an input are as if they were not there, and each other row keeps its own group.
+func TestCalibrateDroppedRows(t *testing.T) {
+	train, held := drawSample(200, 1), drawSample(400, 2)
+	model := fitted(t, train.source(t), fit.Options{Formula: "y ~ x", Missing: "drop"})
+	var whole sample
+	for i, x := range held.x {
+		if i%5 == 2 {
+			held.x[i] = math.NaN()
+			continue
+		}
+		whole.x, whole.g, whole.y = append(whole.x, x), append(whole.g, held.g[i]), append(whole.y, held.y[i])
+		whole.count, whole.grade, whole.b = append(whole.count, held.count[i]), append(whole.grade, held.grade[i]), append(whole.b, held.b[i])
+	}
+	got := must.Value(score.Calibrate(t.Context(), model, held.source(t), "g"))(t).Calibration
+	want := must.Value(score.Calibrate(t.Context(), model, whole.source(t), "g"))(t).Calibration
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, without rows that lack x %+v", got.Groups, want.Groups)
 	}
 }

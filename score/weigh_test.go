@@ -57,3 +57,40 @@ func TestRowsThatWeigh(t *testing.T) {
 		}
 	}
 }
+
+// The standard error of a mean over groups of one weight is the jackknife's, that leaves each group out in turn, and of
+// two estimates the root of the sum of their squares.
+func TestStandardErrors(t *testing.T) {
+	const rows, groups = 24, 6
+	densities, weights, group := make([]float64, rows), make([]float64, rows), make([]int, rows)
+	for i := range densities {
+		densities[i], weights[i], group[i] = math.Sin(float64(i*i)), float64(1+i/groups%2), 7*(i%groups)
+	}
+	mean := func(without int) (sum float64) {
+		total := 0.0
+		for i, w := range weights {
+			if group[i] != without {
+				sum, total = sum+w*densities[i], total+w
+			}
+		}
+		return sum / total
+	}
+	all, square := mean(-1), 0.0
+	for g := range groups {
+		square += (mean(7*g) - all) * (mean(7*g) - all) * (groups - 1) / groups
+	}
+	got, spread := gain(densities, make([]float64, rows), weights, group)
+	if math.Abs(float64(got)-all) > 1e-12 || math.Abs(float64(spread)-math.Sqrt(square)) > 1e-12 {
+		t.Errorf("the mean is %v ± %v, want %v ± %v", got, spread, all, math.Sqrt(square))
+	}
+	evidence := -7.
+	report := func(error float64) *credence.Report {
+		return &credence.Report{Evidence: &evidence, EvidenceStandardError: &error}
+	}
+	if got := standardError(report(3), report(4)); got != 5 {
+		t.Errorf("of 3 and 4: %v", got)
+	}
+	if got := standardError(report(3), &credence.Report{Evidence: &evidence}); got != 3 {
+		t.Errorf("of 3 and none: %v", got)
+	}
+}
