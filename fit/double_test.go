@@ -211,6 +211,21 @@ func TestTrialsAreFits(t *testing.T) {
 	}
 }
 
+// A trial begins at half the lengthscales of the terms whose frequencies it doubles; those of other terms, and what is
+// stated, stay.
+func TestTrialsAtHalfLengthscales(t *testing.T) {
+	rows := ragged(t, 200, 0.3)
+	p := must.Value(must.Value(New(Options{Formula: "g ~ rbf(a) + rbf(b) + rbf(c, lengthscale=0.3)", Engine: "exact(starts=1, hyper=mode)"}))(t).Prepare(t.Context(), rows))(t)
+	features := p.model.Features.(*feature.Set).WithHyper([]float64{0.7, 0.5, 0.3}).(*feature.Set)
+	drawn, _ := p.twice(p.drawn, func(term string) bool { return term != p.drawn[1].Term })
+	half := (&doubling{Prepared: p}).halved(features, drawn).Hyper()
+	for k, h := range features.Hyper() {
+		if want := h.Value * []float64{0.5, 1, 1}[k]; math.Abs(half[k].Value-want) > 1e-12*want || len(half) != 3 {
+			t.Errorf("%s of %v begins at %v in a trial, not at %v", h.Name, h.Value, half[k].Value, want)
+		}
+	}
+}
+
 // What a trial of another family says twice as many frequencies gain is what a fit of the same rows with the numbers
 // stated gains, with their weights, offsets, trials and precisions: little where enough are drawn, and much where not.
 func TestTrialsOfOtherFamilies(t *testing.T) {

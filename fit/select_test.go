@@ -16,6 +16,8 @@ import (
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/selection"
 	"github.com/credence-ml/credence/table"
 )
@@ -41,7 +43,7 @@ func twinRows(t *testing.T, n int) credence.Source {
 // TestSelect calls the feature that matters, puts the twins into one credible set, and keeps all of it in
 // the model file.
 func TestSelect(t *testing.T) {
-	options := fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])"}
+	options := fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])", PriorOdds: []fit.Odds{{Feature: "A", Odds: 0.5}}}
 	fitted := must.Value(fit.Select(context.Background(), twinRows(t, 80), options, selection.Options{NullCheck: 2, Path: selection.PathAlways}))(t)
 	s := fitted.Selection
 	names := s.Names()
@@ -52,6 +54,16 @@ func TestSelect(t *testing.T) {
 	for _, set := range s.Sets {
 		if set.LogBayesFactor < 3 {
 			t.Errorf("set %+v", set)
+		}
+		var before []float64 // odds of a set are those of its members
+		for _, f := range s.Features {
+			if f.Set == set.ID {
+				before = append(before, fitted.Members[0].Model.Prior.(prior.SpikeSlab).PriorInclusion(f.Weight))
+			}
+		}
+		count := fitted.Members[0].Posterior.(*posterior.Draws).Count
+		if want := selection.LogBayesFactor(set.Coverage, count, before); math.Abs(set.LogBayesFactor-want) > 1e-12 {
+			t.Errorf("set %+v: the log Bayes factor by the odds of its members is %v", set, want)
 		}
 		members := slices.Clone(set.Features)
 		slices.Sort(members)

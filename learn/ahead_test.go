@@ -136,8 +136,10 @@ func TestBatchesAheadAreThoseOfOneThread(t *testing.T) {
 	for i := range 4000 {
 		rows += fmt.Sprintf("%d,%d,s%d,1\n", i*i%7%2, i%17, i*i%1009)
 	}
-	if one, four := run("", 0, 1, 7), run("", 0, 4, 7); one != four || !strings.Contains(one, "pruned to") {
-		t.Errorf("clean rows: %d bytes, with one thread %d", len(four), len(one))
+	for _, held := range []int64{7, 1000} { // more than a batch, too
+		if one, four := run("", 0, 1, held), run("", 0, 4, held); one != four || !strings.Contains(one, "pruned to") {
+			t.Errorf("clean rows, of which one in %d is held out: %d bytes, with one thread %d", held, len(four), len(one))
+		}
 	}
 }
 

@@ -297,3 +297,24 @@ func TestRowsBeyondNumbersAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// The features that are said to be in the model are those whose weights are not 0, after rows and after a part of what
+// they said is forgotten.
+func TestSelected(t *testing.T) {
+	for _, l := range []ability.Continuer{NewFTRL(FTRLConfig{L1: 3}), NewAdPredictor(AdPredictorConfig{}), NewSGD(SGDConfig{})} {
+		train, _ := rows(500, 12, 5)
+		for round, share := range []float64{1, 0.4, 0.3} {
+			l.Continue(share)
+			l.Learn(train, make([]float64, 500))
+			in := 0
+			for slot := range 12 {
+				if l.Weight(slot).Mean != 0 {
+					in++
+				}
+			}
+			if got := l.Selected(12); got != in {
+				t.Errorf("%T: round %d: %d features are selected, and %d are in the model", l, round, got, in)
+			}
+		}
+	}
+}
