@@ -23,8 +23,19 @@ func TestKept(t *testing.T) {
 	c := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: p}, Config{}))(t).testChain(t, s)
 	block := c.KeptBlocks[0]
 	density := func(u float64) float64 { v, _, _ := block.Prior.At(u); return v }
-	want, weights, _ := s.EnumerateKept(0.3, 1, 0.5, c.Units.Centre, 100*c.Units.Scale*c.Units.Scale, density, block.Start, c.Units.Scale)
+	enumerated := func(density func(u float64) float64) (inclusion, weights []float64, evidence float64) {
+		return s.EnumerateKept(0.3, 1, 0.5, c.Units.Centre, 100*c.Units.Scale*c.Units.Scale, density, block.Start, c.Units.Scale)
+	}
+	want, weights, evidence := enumerated(density)
+	_, _, squares := enumerated(func(u float64) float64 { return density(u) + 2*u })
 	fitted := fitOf(t, s, l, p, Config{Flips: 40_000, Draws: 4000})
+	// The mean of a square is the ratio of evidences under the prior times the square, and under the prior.
+	law := c.Units.Scale * c.Units.Scale * math.Exp(squares-evidence)
+	for name, variance := range fitted.Members[0].Model.Prior.(prior.SpikeSlab).Kept {
+		if math.Abs(math.Log(variance/law)) > 0.1 {
+			t.Errorf("the prior variance of %s is %.4g, by enumeration %.4g", name, variance, law)
+		}
+	}
 	m, v := make([]float64, 9), make([]float64, 9)
 	fitted.Members[0].Posterior.Marginals(m, v)
 	for j, got := range inclusions(fitted) {

@@ -12,7 +12,7 @@ import (
 
 // TestWidthsAreDifferencesOfFits: the slope of the mean variance of f over rows in the logarithm of a scale is that of
 // fits with the scale held to each side. A narrow prior keeps the weights of the columns from following the scale, and
-// the intercept follows.
+// the intercept follows; of the variance each has a share.
 func TestWidthsAreDifferencesOfFits(t *testing.T) {
 	const n = 60
 	rng := rand.New(rand.NewPCG(5, 9))
@@ -25,7 +25,7 @@ func TestWidthsAreDifferencesOfFits(t *testing.T) {
 	}
 	fit := func(scale param.Parameter) *credence.Fitted {
 		lik := likelihood.StudentT{DegreesOfFreedom: param.Hold(5), Scale: scale}
-		return fitted(t, credence.Model{Features: plain{p: 4, intercept: true}, Likelihood: lik, Prior: held(0.01)}, Config{Covariance: Full, Hyper: param.Integrate, Diagnostics: -1}, data)
+		return fitted(t, credence.Model{Features: plain{p: 4, intercept: true}, Likelihood: lik, Prior: held(0.002)}, Config{Covariance: Full, Hyper: param.Integrate, Diagnostics: -1}, data)
 	}
 	learned := fit(param.Parameter{}).Family
 	if learned.Axes() != 1 || len(learned.Mode) != 1 {
