@@ -125,3 +125,49 @@ func TestAlarms(t *testing.T) {
 		t.Errorf("%d of %d", alarms, fits)
 	}
 }
+
+// TestAlarmsOfManyColumns: of more columns than rows a prediction is next to its own row, and the residual next to
+// nothing. Neither is held against the other, nor sizes that are not known against the family.
+func TestAlarmsOfManyColumns(t *testing.T) {
+	const rows, columns, sets = 60, 300, 5
+	for _, c := range []struct {
+		family string
+		strong int
+	}{{"gaussian", 0}, {"gaussian", 4}, {"gamma", 0}} {
+		told := map[string]int{}
+		for seed := range uint64(sets) {
+			rng := rand.New(rand.NewPCG(seed, 7))
+			b, y := table.New(), make([]float64, rows)
+			for j := range columns {
+				x, weight := make([]float64, rows), 0.0
+				if j < c.strong {
+					weight = rng.NormFloat64()
+				}
+				for i := range x {
+					x[i] = rng.NormFloat64()
+					y[i] += weight * x[i]
+				}
+				b.Numbers(fmt.Sprint("x", j), x)
+			}
+			for i := range y {
+				if y[i] += 0.7 * rng.NormFloat64(); c.family == "gamma" {
+					y[i] = math.Exp(y[i]/5) * (rng.ExpFloat64() + rng.ExpFloat64())
+				}
+			}
+			source, err := b.Numbers("y", y).Source()
+			if err != nil {
+				t.Fatal(err)
+			}
+			model, err := fit.Table(t.Context(), source, fit.Options{Formula: "y ~ .", Family: c.family, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range findings(t, model, source, criticism.Options{Fitted: true}) {
+				told[f.Check]++
+			}
+		}
+		if len(told) > 0 {
+			t.Errorf("%s, %d strong columns: %v in %d sets", c.family, c.strong, told, sets)
+		}
+	}
+}

@@ -237,8 +237,9 @@ func (s *sample) spread() *Finding {
 		}
 	}
 	standardise(sizes) // which the test does not depend on but for the mean
-	results := s.test(len(v.against), func(k int) scored {
-		a := v.against[k]
+	list := append(slices.Clip(v.columns()), v.without) // a row is in its own prediction, with its size
+	results := s.test(len(list), func(k int) scored {
+		a := list[k]
 		explains, p, _ := scoreTest([][]float64{a.bounded, a.curves[0], a.curves[1]}, [][]float64{v.ones}, v.ones, sizes, false)
 		return scored{names: []string{a.name}, explains: explains, p: p}
 	})

@@ -16,6 +16,7 @@ type view struct {
 	ones    []float64
 	score   []float64 // d log p(y|f)/df
 	weights []float64 // its variances
+	without *against  // the prediction of each row without it
 }
 
 // against is a column that residuals are compared with.
@@ -59,8 +60,11 @@ func (s *sample) compare() {
 	v.against = slices.DeleteFunc(v.against, func(a *against) bool { return a == nil })
 	slices.SortStableFunc(v.against, func(a, b *against) int { return cmp.Compare(math.Abs(b.along), math.Abs(a.along)) })
 	v.against = append(v.against[:min(len(v.against), mostColumns)], f)
-	s.ws.Pool().Run(len(v.against), func(j, _ int) {
-		a := v.against[j]
+	v.without = &against{value: pick(s.without, v.rows)}
+	standardise(v.without.value)
+	all := append(slices.Clip(v.against), v.without)
+	s.ws.Pool().Run(len(all), func(j, _ int) {
+		a := all[j]
 		a.bounded, a.square, a.curves = make([]float64, len(a.value)), make([]float64, len(a.value)), curves(Ranks(a.value))
 		for i, x := range a.value {
 			a.bounded[i] = max(-largestValue, min(largestValue, x))

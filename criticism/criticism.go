@@ -132,22 +132,23 @@ type check struct {
 	test func(s *sample) *Finding
 }
 
-func always(*sample) bool { return true }
+// settled says that how large residuals are is known, so that what they follow is, too.
+func (s *sample) settled() bool { return !s.vague }
 
 // The checks, each of which has an equal part of the error where it is made. Two of dispersion share one.
 var (
 	copiesCheck      = check{"repeats", Fault, false, func(s *sample) bool { return s.copied.alike > 0 }, (*sample).repeats}
-	outliersCheck    = check{"outliers", Fault, false, always, (*sample).outliers}
+	outliersCheck    = check{"outliers", Fault, false, (*sample).settled, (*sample).outliers}
 	orderCheck       = check{"order", Fault, false, func(s *sample) bool { return !s.sorted }, (*sample).order}
 	groupsCheck      = check{"groups", Fault, false, func(s *sample) bool { return len(s.keys) > 0 }, (*sample).groups}
 	dispersionCheck  = check{"dispersion", Fault, false, func(s *sample) bool { return (s.kind.fixedDispersion || s.kind.counts) && !s.events() }, (*sample).dispersion}
-	spreadCheck      = check{"dispersion", Remark, true, func(s *sample) bool { return !s.kind.fixedDispersion && !s.kind.classes }, (*sample).spread}
-	trendCheck       = check{"trend", Remark, true, always, (*sample).trend}
-	interactionCheck = check{"interaction", Remark, true, func(s *sample) bool { return len(s.columns) > 1 }, (*sample).interaction}
+	spreadCheck      = check{"dispersion", Remark, true, func(s *sample) bool { return !s.kind.fixedDispersion && !s.kind.classes && !s.vague }, (*sample).spread}
+	trendCheck       = check{"trend", Remark, true, (*sample).settled, (*sample).trend}
+	interactionCheck = check{"interaction", Remark, true, func(s *sample) bool { return len(s.columns) > 1 && !s.vague }, (*sample).interaction}
 	linkCheck        = check{"link", Remark, true, func(s *sample) bool { return s.kind.other != nil && !s.events() }, (*sample).link}
 	oddsCheck        = check{"odds", Remark, true, func(s *sample) bool { return s.kind.grades > 2 }, (*sample).odds}
 	zerosCheck       = check{"zeros", Remark, false, func(s *sample) bool { return s.kind.counts && !s.events() }, (*sample).zeros}
-	tailsCheck       = check{"tails", Remark, false, func(s *sample) bool { return s.kind.gaussian }, (*sample).tails}
+	tailsCheck       = check{"tails", Remark, false, func(s *sample) bool { return s.kind.gaussian && !s.vague }, (*sample).tails}
 
 	checks = [...]*check{&copiesCheck, &outliersCheck, &orderCheck, &groupsCheck, &dispersionCheck, &spreadCheck, &trendCheck, &interactionCheck,
 		&linkCheck, &oddsCheck, &zerosCheck, &tailsCheck}
@@ -217,7 +218,9 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 	}
 	// Outliers come before sums: few of them are left out of what follows, and many are no outliers but
 	// a matter of dispersion or tails.
-	s.extreme = s.extremes()
+	if s.settled() {
+		s.extreme = s.extremes()
+	}
 	all := s.used
 	s.leaveOut(s.extreme)
 	if s.kind.fixedDispersion && len(s.extreme) > 0 && s.ask(&dispersionCheck) != nil {

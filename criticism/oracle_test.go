@@ -561,7 +561,7 @@ func TestTones(t *testing.T) {
 	}
 	s := targets(1, 2)
 	tone := func(explains float64) Tone {
-		return s.ask(&check{tone: Fault, when: always, test: func(*sample) *Finding { return &Finding{explains: &explains} }}).Tone
+		return s.ask(&check{tone: Fault, when: func(*sample) bool { return true }, test: func(*sample) *Finding { return &Finding{explains: &explains} }}).Tone
 	}
 	if tone(0.019) != Detail || tone(0.021) != Fault {
 		t.Error("what explains 2 % is told")

@@ -59,6 +59,7 @@ type sample struct {
 	target         []float64
 	family         []family  // of every row
 	mean, variance []float64 // of f
+	without        []float64 // the mean of f without the row, of a normal distribution
 	residual       []float64 // (y − E y)/SD y, both at the mean of f, corrected for leverage
 	score          []float64 // d log p(y|f)/df at the mean of f
 	information    []float64 // variance of the score, of a family whose mean is its natural statistic
@@ -70,6 +71,7 @@ type sample struct {
 	time           string    // column by which the file is sorted, in the model or beside it
 	keys           []column  // beside the model, of every row
 
+	vague   bool    // how large residuals are is not known
 	used    []int   // rows that are not left out
 	share   float64 // error of each check
 	copied  copied
@@ -128,6 +130,7 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 	if s.bent() {
 		return nil, nil
 	}
+	s.vague = s.isVague(fitted.Report.HyperSD.Of("noise_variance", 0), fitted.Members[0].Posterior.Weights())
 	if s.kind.gaussian && s.name != "" && !s.transformed {
 		if s.looks = fitted.Report.Target; s.looks == nil { // a family that was stated, or an older model
 			s.looks = LookAt(s.name, s.target)
@@ -176,7 +179,7 @@ func (s *sample) read(ctx context.Context, lik family, fitted *credence.Fitted, 
 		s.inputs[j].values = make([]float64, 0, kept)
 	}
 	s.place, s.family, s.hash = make([]int, 0, n), make([]family, 0, n), make([]uint64, 0, n)
-	for _, v := range [...]*[]float64{&s.target, &s.mean, &s.variance, &s.residual, &s.score, &s.information, &s.surprise} {
+	for _, v := range [...]*[]float64{&s.target, &s.mean, &s.variance, &s.without, &s.residual, &s.score, &s.information, &s.surprise} {
 		*v = make([]float64, 0, n)
 	}
 	far := farthest(fitted)
@@ -295,6 +298,35 @@ func (s *sample) bent() bool {
 	return squares < 3/leastKurtosis*float64(len(s.residual))
 }
 
+const (
+	// mostLeverage is the mean leverage up to which a residual that is enlarged by it, in variance by a third, has about
+	// the distribution that those of the family's own draws have.
+	mostLeverage = 0.25
+	// mostUnknown is how much of its own residual may be left in the prediction without a row, of more weights than rows:
+	// there all that a prediction varies by may be such shares.
+	mostUnknown = 0.1
+)
+
+// isVague says whether the sizes of residuals of a fit tell nothing of its family, since they are unknown, in one row
+// more than in the next. A leverage h of a posterior that shrinks is V/σ², V next to what the prior has, so that 1 − h,
+// by which a residual is enlarged, is unknown by h·sd of itself, sd the standard deviation of log σ² of a normal
+// distribution: residuals whose variances differ by as much have a kurtosis of 3 (1 + (h·sd)²). Others are not enlarged
+// to what they were without their row, nor is a prediction by more weights than rows freed of its own row.
+func (s *sample) isVague(sd float64, weights int) bool {
+	if !s.options.Fitted || s.kind.fixedDispersion || s.kind.classes || len(s.variance) == 0 {
+		return false
+	}
+	leverage := 0.0
+	for i, v := range s.variance {
+		leverage += v * s.information[i] / float64(len(s.variance))
+	}
+	wide, unknown := weights > len(s.target), leverage*sd
+	if s.kind.gaussian {
+		return 3*(1+unknown*unknown) > leastKurtosis || wide && unknown > mostUnknown
+	}
+	return leverage > mostLeverage || leverage > 0 && wide
+}
+
 // hashOf is a hash of all that a model knows of row i of a batch but the target: FNV-1a over words.
 func hashOf(b *credence.Batch, i int) uint64 {
 	h := uint64(14695981039346656037)
@@ -333,14 +365,18 @@ func (s *sample) add(l family, place int, y, mean, variance float64) bool {
 		residual /= math.Sqrt(1 + variance*information)
 	}
 	_, score, _ := l.Derivatives(y, mean)
-	for _, v := range [...]float64{residual, score, information, residual * residual * residual * residual} {
+	without := mean
+	if s.options.Fitted && s.kind.gaussian {
+		without -= variance * score / (1 - leverage)
+	}
+	for _, v := range [...]float64{residual, score, information, without, residual * residual * residual * residual} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return false
 		}
 	}
 	s.place, s.target = append(s.place, place), append(s.target, y)
 	s.family = append(s.family, l)
-	s.mean, s.variance = append(s.mean, mean), append(s.variance, variance)
+	s.mean, s.variance, s.without = append(s.mean, mean), append(s.variance, variance), append(s.without, without)
 	s.residual, s.score = append(s.residual, residual), append(s.score, score)
 	s.information = append(s.information, information)
 	return true
