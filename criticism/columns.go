@@ -236,7 +236,7 @@ func (s *sample) spread() *Finding {
 			sizes[k] -= expected[i].mean
 		}
 	}
-	standardise(sizes) // which the test does not depend on but for the mean
+	standardise(sizes)                                  // which the test does not depend on but for the mean
 	list := append(slices.Clip(v.columns()), v.without) // a row is in its own prediction, with its size
 	results := s.test(len(list), func(k int) scored {
 		a := list[k]

@@ -25,10 +25,10 @@
 // variance is the larger of the model's and of the scores' own, so that wrong dispersions do not pass for trends.
 // Residuals of rows that a model was fitted to are too small by their leverage, those of other rows too large by it:
 // both are corrected for, and what correlation is left makes p-values of fitted rows too large, never too small. A
-// posterior without any spread has no leverages: where it follows its own rows closely nothing is said of them. Sizes of
-// residuals are compared with predictions without the row, and not at all where leverages and what is learned of the
-// variance leave them unknown, as of more columns than rows: outliers, dispersion, trend, interaction and tails are
-// then not asked about.
+// posterior without any spread has no leverages: where it follows its own rows closely nothing is said of them. Sizes
+// of residuals are compared with predictions without the row, and not at all where leverages and what is learned of
+// the variance leave them unknown, as of more columns than rows: outliers, dispersion, trend, interaction and tails
+// are then not asked about.
 //
 // All checks of a fit share an error of [ErrorRate] equally: that is about how often one of them speaks against a
 // model that is right. Columns share that of their check by 1, 1/2, 1/3, …, those first that the prediction varies most

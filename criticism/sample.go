@@ -299,11 +299,11 @@ func (s *sample) bent() bool {
 }
 
 const (
-	// mostLeverage is the mean leverage up to which a residual that is enlarged by it, in variance by a third, has about
-	// the distribution that those of the family's own draws have.
+	// mostLeverage is the mean leverage up to which a residual that is enlarged by it, in variance by a third, has
+	// about the distribution that those of the family's own draws have.
 	mostLeverage = 0.25
-	// mostUnknown is how much of its own residual may be left in the prediction without a row, of more weights than rows:
-	// there all that a prediction varies by may be such shares.
+	// mostUnknown is how much of its own residual may be left in the prediction without a row, of more weights than
+	// rows: there all that a prediction varies by may be such shares.
 	mostUnknown = 0.1
 )
 

@@ -130,6 +130,8 @@ func (s *sample) outliers() *Finding {
 	case s.discrete(): // the family is to blame, not the rows
 		f.Text = fmt.Sprintf("the family is wrong, and not the rows: column %s is fitted as gaussian and holds %s, and %d of the %d rows looked at are impossible under a normal distribution", s.name, s.looks.Text, n, len(s.target))
 		f.Remedy = s.looks.Remedy
+	case s.kind.gaussian && s.otherFamily() != "" && !slices.ContainsFunc(s.extreme, func(i int) bool { return s.residual[i] < 0 }):
+		f.Remedy += ", or " + s.otherFamily() // large amounts are far above
 	case s.kind.gaussian && s.heavy("") != "":
 		f.Remedy += s.heavy(", or ") + ", under which single rows count little"
 	case s.kind.name == "poisson":

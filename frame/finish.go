@@ -212,7 +212,7 @@ func (f *finisher) finishCategory(in *Input, s *inputTally) {
 	first := slices.IndexFunc(codes, func(code float64) bool { return s.weightOf(int(code)) == most })
 	in.Fill = float64(max(0, first)) // of equally frequent levels the first fills
 	if n := len(in.Levels); n > fewLevels && 2*n > s.Count && !in.Expr.Keyed && !in.Expr.Grouped {
-		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier, or numbers written in another way?",
+		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier (leave it out: - %[1]s), or numbers written in another way?",
 			in.Expr, n, s.Count)
 	}
 	if s.Missing > 0 && (f.frame.Missing == Indicator || in.Expr.Keyed || in.Expr.Grouped) {

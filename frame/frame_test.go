@@ -94,8 +94,8 @@ func TestCategoriesOfManyLevels(t *testing.T) {
 		rows, levels int
 		want         []string
 	}{
-		{60, 60, []string{"column id is a category with 60 levels in 60 rows: each level has a weight of its own; is it an identifier, or numbers written in another way?"}},
-		{41, 21, []string{"column id is a category with 21 levels in 41 rows: each level has a weight of its own; is it an identifier, or numbers written in another way?"}},
+		{60, 60, []string{"column id is a category with 60 levels in 60 rows: each level has a weight of its own; is it an identifier (leave it out: - id), or numbers written in another way?"}},
+		{41, 21, []string{"column id is a category with 21 levels in 41 rows: each level has a weight of its own; is it an identifier (leave it out: - id), or numbers written in another way?"}},
 		{42, 21, nil},
 		{20, 20, nil},
 	} {

@@ -162,7 +162,7 @@ func (r *fit) warnSeparated(priors []float64) {
 		r.warn("the classes are perfectly separable: ever larger weights fit them ever better, and the fit stopped at a prior variance of %.3g, where that gains next to nothing: state the variance, such as normal(variance=1), if you know the scale of the weights", learned)
 		return
 	}
-	r.warn("the classes are perfectly separable: the size of the weights is set by the prior alone; predictions far from 0 and 1 rest on it, so state a variance that you believe in")
+	r.warn("the classes are perfectly separable: the size of the weights is set by the prior alone; predictions far from 0 and 1 rest on it, so state a variance that you believe in; a column that gives the classes away separates them too, and credence look names it")
 }
 
 // warnZero names columns that are zero in every row.
