@@ -99,16 +99,15 @@ func (r *fit) climbVariances(ctx context.Context) error {
 	}
 	t.loaded = true
 	l, ok := r.form.(*levels)
-	crossed := ok && l.crossed != nil // each evaluation counts, and many levels tell the variances
-	if crossed {
+	if ok && l.crossed != nil { // each evaluation counts
 		t.tolerance = r.tolerance(crossedTolerance)
 	}
 	end, err := r.climb(ctx, r.form, t)
 	if err != nil {
 		return err
 	}
-	// A weak and a strong block may each be a maximum: the second start is for the latter.
-	if r.priors() && !crossed && end.status != credence.Closed && r.prior.Variance.State == param.Learned {
+	// A weak and a strong block may each be a maximum: the second start is for the latter. So many levels tell.
+	if r.priors() && !(ok && r.form.base().d > problem.FullWeights) && end.status != credence.Closed && r.prior.Variance.State == param.Learned {
 		second := t
 		second.stage, second.again = "variances, second start", true
 		other, err := r.climb(ctx, r.form, second)

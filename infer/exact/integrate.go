@@ -87,6 +87,27 @@ type density struct {
 	places      []int // variables that are coordinates of θ
 	node        hyper.Point
 	evaluations int
+	curved      *curved // by differences
+}
+
+// curved is a curvature of the evidence, and slopes of moments, where differences of slopes were taken.
+type curved struct {
+	theta   []float64
+	hessian *mat.SymDense
+	slopes  hyper.Slopes
+}
+
+// near reports whether θ lies within the differences: what is measured there is measured already.
+func (b *curved) near(theta []float64) bool {
+	if b == nil {
+		return false
+	}
+	for k, v := range theta {
+		if !(math.Abs(v-b.theta[k]) <= curvatureWidth) {
+			return false
+		}
+	}
+	return true
 }
 
 // place is where the form was evaluated.
@@ -130,7 +151,7 @@ func (m *density) begin(ctx context.Context, f form) (*hyper.Evaluation, error) 
 		return nil, err
 	}
 	x, theta := m.o.coordinates(), []float64(nil)
-	m.places = nil
+	m.places, m.curved = nil, nil
 	for i, v := range m.o.variables {
 		if _, flat := v.prior.(hyper.Flat); flat && v.own { // which has no posterior to integrate over
 			continue
@@ -202,17 +223,26 @@ func (m *density) curvature(ctx context.Context, at *hyper.Evaluation) (hessian 
 		return nil, slopes, err
 	}
 	o, p := m.o, len(m.places)
+	hessian = mat.NewSymDense(p, nil)
 	all := mat.NewSymDense(len(o.variables), nil)
 	o.joint.AddTo(0, o.theta, nil, all)
 	var b *bend
 	if !m.engine.apart { // whose hyper-parameters have no formulas
 		b = o.form.bends(&o.current.values)
 	}
-	if b != nil {
+	_, eliminated := o.form.(*levels)
+	many := eliminated && o.form.base().d > problem.FullWeights
+	switch {
+	case b != nil:
 		hessian, slopes = b.of(o.variables, m.places)
-	} else {
+	case many && m.curved.near(at.Theta):
+		hessian.CopySym(m.curved.hessian)
+		slopes = m.curved.slopes
+	default:
 		counted := m.evaluations // the report has those of steps and nodes
 		if hessian, slopes, err = m.rules().Differences(ctx, hyper.Each(m.evaluate), at); err == nil {
+			m.curved = &curved{slices.Clone(at.Theta), mat.NewSymDense(p, nil), slopes}
+			m.curved.hessian.CopySym(hessian)
 			err = m.returnTo(at)
 		}
 		m.evaluations = counted

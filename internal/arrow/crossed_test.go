@@ -27,8 +27,14 @@ func crossed(t testing.TB, outer, inner, ko, ki, dense, threads int, of func(uin
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, uint64(outer)))
 	n := 4 * outer
+	return crossedBy(t, rng, []term{{"h", inner, ki, at(rng, n, inner)}, {"x", 3, 1, at(rng, n, 3)}, {"g", outer, ko, at(rng, n, outer)}}, n, dense, threads, of)
+}
+
+// crossedBy is crossed of terms, of which the second is the small one.
+func crossedBy(t testing.TB, rng *rand.Rand, terms []term, n, dense, threads int, of func(uint64) *rand.Rand) (*oracle, *Crossed) {
+	t.Helper()
 	o := &oracle{weights: make([]float64, n)}
-	o.f, o.phi = design(rng, n, dense, []term{{"h", inner, ki, at(rng, n, inner)}, {"x", 3, 1, at(rng, n, 3)}, {"g", outer, ko, at(rng, n, outer)}})
+	o.f, o.phi = design(rng, n, dense, terms)
 	o.rows, o.deviations = mat.NewDense(n, o.f.weights, nil), make([]float64, o.f.weights)
 	for i := range n {
 		o.weights[i] = rng.ExpFloat64()
@@ -122,6 +128,20 @@ func TestCrossedIsDenseAlgebra(t *testing.T) {
 			f.Inverse(values)
 			o.compareButCells(t, "A⁻¹", values)
 		}
+	}
+}
+
+// TestCellsOfCrossed: where an outer level meets one inner level, no other inner weight adds to their numbers, and all
+// are those of dense algebra, cells among them.
+func TestCellsOfCrossed(t *testing.T) {
+	for _, k := range [][2]int{{1, 1}, {2, 3}} {
+		rng := rand.New(rand.NewPCG(5, 5))
+		o, f := crossedBy(t, rng, []term{{"h", 8, k[1], func(i int) int { return i % 40 % 8 }}, {"x", 3, 1, at(rng, 160, 3)}, {"g", 40, k[0], func(i int) int { return i % 40 }}}, 160, 4, 1, signs)
+		values := make([]float64, o.p.Len())
+		f.Selected(values)
+		var got, want []float64
+		o.every(values, func(i, j int, v float64) { got, want = append(got, v), append(want, o.inverse.At(i, j)) })
+		nearly(t, "A⁻¹", got, want, probedTolerance)
 	}
 }
 
@@ -248,3 +268,74 @@ func (s *scatter) add(v float64) {
 }
 
 func (s *scatter) variance() float64 { return (s.square - s.sum*s.sum/s.count) / (s.count - 1) }
+
+// TestChainIsLeft: where every level meets but two of the other key, one after the other, iterations take as many steps
+// as there are levels, and what they leave is told.
+func TestChainIsLeft(t *testing.T) {
+	const levels = 1200
+	rng := rand.New(rand.NewPCG(8, 8))
+	f, phi := design(rng, 2*levels, 0, []term{{"g", levels, 1, func(i int) int { return i / 2 }}, {"h", levels, 1, func(i int) int { return (i + 1) / 2 % levels }}})
+	finder := NewFinder(f)
+	finder.Add(phi)
+	p, err := finder.Crossed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, values, deviations := credence.NewWorkspace(1), make([]float64, p.Len()), make([]float64, p.Weights)
+	for j := range deviations {
+		deviations[j] = 1e4
+	}
+	p.AddRows(ws, values, phi, nil)
+	p.Close(values)
+	c := p.NewCrossed(ws, signs)
+	if lost := c.Set(values, 1, deviations); lost >= 0 {
+		t.Fatalf("weight %d is lost", lost)
+	}
+	b := make([]float64, p.Weights)
+	for j := range b {
+		b[j] = rng.NormFloat64()
+	}
+	c.Whiten(b, make([]float64, len(b)), b)
+	if !(c.Left > 10*solvedShare) {
+		t.Errorf("iterations left %v", c.Left)
+	}
+}
+
+// TestEigen: values and first components of vectors are those of a library, of random matrices, and of one that falls
+// apart.
+func TestEigen(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, n := range []int{1, 2, 7, 60} {
+		l, full := &lanczos{count: [Probes]int{3: n}}, mat.NewSymDense(n, nil)
+		for k := range n {
+			var diagonal, beside columns
+			diagonal[3], beside[3] = 3+rng.Float64(), rng.Float64()
+			if k%5 == 3 {
+				beside[3] = 0
+			}
+			l.diagonal, l.beside = append(l.diagonal, diagonal), append(l.beside, beside)
+			if full.SetSym(k, k, diagonal[3]); k > 0 {
+				full.SetSym(k, k-1, l.beside[k-1][3])
+			}
+		}
+		values, vectors := l.eigen(3, n)
+		back := mat.NewDense(n, n, nil)
+		for k, v := range values {
+			column := mat.NewVecDense(n, vectors[k])
+			var outer mat.Dense
+			outer.Outer(v, column, column)
+			back.Add(back, &outer)
+		}
+		nearly(t, "VΛVᵀ", back.RawMatrix().Data, mat.DenseCopyOf(full).RawMatrix().Data, tolerance)
+		again, first := l.eigen(3, 1)
+		for k, v := range values {
+			if again[k] != v || first[k][0] != vectors[k][0] {
+				t.Errorf("%d of %d: %v, %v with all components", k, n, again[k], v)
+			}
+		}
+		var eigen mat.EigenSym
+		eigen.Factorize(full, false)
+		slices.Sort(values)
+		nearly(t, "eigenvalues", values, eigen.Values(nil), tolerance)
+	}
+}

@@ -6,7 +6,7 @@ import "math"
 func (f *Crossed) determinant(l *lanczos) {
 	f.logs = f.logs[:0]
 	for j := f.skip; j < Probes; j++ {
-		values, vectors := l.eigen(j)
+		values, vectors := l.eigen(j, 1)
 		sum := 0.0
 		for k, v := range values {
 			sum += float64(f.size) * vectors[k][0] * vectors[k][0] * math.Log(v)
@@ -51,45 +51,61 @@ func (f *Crossed) lanczos(x, z []float64, shares *columns) *lanczos {
 	return l
 }
 
-// mostSweeps ends rotations that go on, as those of numbers that are none do; a dozen suffice.
-const mostSweeps = 60
+// mostTurns ends rotations that go on, as those of numbers that are none do; two or three of an eigenvalue suffice.
+const mostTurns = 30
 
-// eigen returns eigenvalues and, one after the other, vectors of a column's matrix, by rotations of Jacobi's method: it
-// has a dozen rows, and a library of linear algebra is no part of programs that score.
-func (l *lanczos) eigen(j int) (values []float64, vectors [][]float64) {
+// eigen returns eigenvalues and the first components, one at least, of eigenvectors of a column's matrix, by the
+// implicit QL method (Bowdler, Martin, Reinsch & Wilkinson 1968): a library of linear algebra is no part of programs
+// that score.
+func (l *lanczos) eigen(j, components int) (values []float64, vectors [][]float64) {
 	n := l.count[j]
-	a := make([][]float64, n)
+	beside := make([]float64, n)
 	for k := range n {
-		a[k], vectors = make([]float64, n), append(vectors, make([]float64, n))
-		a[k][k], vectors[k][k] = l.diagonal[k][j], 1
-		if k > 0 {
-			a[k][k-1], a[k-1][k] = l.beside[k-1][j], l.beside[k-1][j]
+		values, vectors = append(values, l.diagonal[k][j]), append(vectors, make([]float64, components))
+		if k < components {
+			vectors[k][k] = 1
+		}
+		if k < n-1 {
+			beside[k] = l.beside[k][j]
 		}
 	}
-	for sweep, going := 0, true; going && sweep < mostSweeps; sweep++ {
-		going = false
-		for p := range n {
-			for q := range p {
-				if math.Abs(a[p][q]) <= 1e-15*math.Sqrt(math.Abs(a[p][p]*a[q][q])) {
-					continue
+	for first := range n {
+		for range mostTurns {
+			last := first
+			for last < n-1 && math.Abs(beside[last]) > 1e-16*(math.Abs(values[last])+math.Abs(values[last+1])) {
+				last++
+			}
+			if last == first {
+				break
+			}
+			g := (values[first+1] - values[first]) / (2 * beside[first])
+			g = values[last] - values[first] + beside[first]/(g+math.Copysign(math.Hypot(g, 1), g))
+			s, c, shift, i := 1.0, 1.0, 0.0, last-1
+			for ; i >= first; i-- {
+				f, b := s*beside[i], c*beside[i]
+				r := math.Hypot(f, g)
+				if beside[i+1] = r; r == 0 { // it falls apart here
+					values[i+1] -= shift
+					break
 				}
-				going = true
-				ratio := (a[q][q] - a[p][p]) / (2 * a[p][q])
-				t := math.Copysign(1, ratio) / (math.Abs(ratio) + math.Hypot(ratio, 1))
-				c := 1 / math.Hypot(t, 1)
-				for k := range n {
-					a[k][p], a[k][q] = c*(a[k][p]-t*a[k][q]), c*(t*a[k][p]+a[k][q])
-				}
-				for _, rows := range [][][]float64{a, vectors} {
-					for k, v := range rows[p] {
-						rows[p][k], rows[q][k] = c*(v-t*rows[q][k]), c*(t*v+rows[q][k])
-					}
+				s, c = f/r, g/r
+				g = values[i+1] - shift
+				r = (values[i]-g)*s + 2*c*b
+				shift = s * r
+				values[i+1], g = g+shift, c*r-b
+				low, high := vectors[i], vectors[i+1]
+				for k, v := range high {
+					high[k], low[k] = s*low[k]+c*v, c*low[k]-s*v
 				}
 			}
+			if i < first {
+				values[first], beside[first] = values[first]-shift, g
+			}
+			beside[last] = 0
 		}
 	}
-	for k := range n {
-		values = append(values, math.Max(a[k][k], math.SmallestNonzeroFloat64))
+	for k, v := range values {
+		values[k] = math.Max(v, math.SmallestNonzeroFloat64)
 	}
 	return values, vectors
 }
@@ -107,7 +123,7 @@ func (f *Crossed) roots(dst, z []float64) {
 		by = append(by, columns{})
 	}
 	for j := range Probes {
-		values, vectors := l.eigen(j)
+		values, vectors := l.eigen(j, l.count[j])
 		for k := range values {
 			for i, v := range values {
 				by[k][j] += math.Sqrt(float64(f.size)/v) * vectors[i][k] * vectors[i][0]
