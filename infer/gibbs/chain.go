@@ -32,15 +32,16 @@ type chain struct {
 	y        []float64 // normal targets of the rows, times the roots of their weights
 
 	fares
-	plain        bool      // no column is kept, and none is of a group
-	told         bool      // some candidates have prior odds of their own
-	odds         []float64 // of inclusion given the rest
-	share        []float64 // 1 − vS of a column that is in, else 1 + vS, v its prior variance
-	cumulative   []float64 // of the weights of flips
-	column, row  []float64 // n
-	change       []float64 // d
-	near, solved []float64 // k numbers
-	panel        []float64 // rows of products, one after the other
+	shared       [][]float64 // products of all columns, or nil
+	plain        bool        // no column is kept, and none is of a group
+	told         bool        // some candidates have prior odds of their own
+	odds         []float64   // of inclusion given the rest
+	share        []float64   // 1 − vS of a column that is in, else 1 + vS, v its prior variance
+	cumulative   []float64   // of the weights of flips
+	column, row  []float64   // n
+	change       []float64   // d
+	near, solved []float64   // k numbers
+	panel        []float64   // rows of products, one after the other
 }
 
 // explore is ε for a thousand candidates or fewer.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -34,6 +35,22 @@ type products struct {
 // heldNumbers bounds the products that a chain holds.
 const heldNumbers = 4_000_000
 
+// common returns the products of all columns, which chains of normal targets share where they would hold as many; else
+// nil, and every chain takes those that it meets.
+func (f *fit) common() [][]float64 {
+	d := f.Table.Count()
+	if f.Classes || d*d > f.config.Chains*heldNumbers {
+		return nil
+	}
+	all, list := make([]float64, d*d), make([][]float64, d)
+	f.Products(credence.NewWorkspace(f.config.Threads), all, nil)
+	kernel.Symmetrize(d, all, d)
+	for j := range list {
+		list[j] = all[j*d : (j+1)*d]
+	}
+	return list
+}
+
 func newFares(d int) fares {
 	return fares{s: make([]float64, d), q: make([]float64, d)}
 }
@@ -63,6 +80,7 @@ func (c *chain) takeTargets() {
 		c.row[i] = 1
 	}
 	c.weigh(c.row)
+	copy(c.of, c.shared)
 	c.Squares(c.squares, c.row)
 	gap := slices.Clone(c.y)
 	for j, m := range c.KeptMean {

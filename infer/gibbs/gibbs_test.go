@@ -82,12 +82,13 @@ func (e *Engine) testChain(t *testing.T, s *conform.Selection) *chain {
 	t.Helper()
 	f := fitOn(t, e, &s.Batch)
 	c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), rand.New(rand.NewPCG(1, 1)))
+	c.shared = f.common()
 	must.Succeed(t, c.begin(nil))
 	return c
 }
 
 // TestFlips compares what flips make of C, S, Q and the density with all of them taken anew: of columns
-// at random, and of those that a chain chooses, which come and go.
+// at random, and of those that a chain chooses, which come and go, and products that are shared with a chain's own.
 func TestFlips(t *testing.T) {
 	for _, c := range []struct {
 		n, p   int
@@ -103,7 +104,11 @@ func TestFlips(t *testing.T) {
 				chain.flip(1 + chain.rng.IntN(c.p))
 			}
 		}
+		if was := chain.shared; len(was) != c.p+1 {
+			t.Fatalf("products of %d columns, of %d wanted", len(was), c.p+1)
+		}
 		was := chain.fares
+		chain.shared = nil // each by itself
 		chain.fares = newFares(chain.Table.Count())
 		chain.takeTargets()
 		must.Succeed(t, chain.refresh())

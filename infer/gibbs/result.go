@@ -136,11 +136,13 @@ func (f *fit) run(ctx context.Context) error {
 	if err := f.resume(); err != nil {
 		return err
 	}
+	common := f.common()
 	err := f.together(func(k int) (err error) {
 		if f.records[k] != nil {
 			return nil
 		}
 		c := newChain(f.Table, f.Setting, credence.NewWorkspace(1), credence.Rand(f.config.Seed, credence.GibbsChains, uint64(k)))
+		c.shared = common
 		if err = c.begin(f.start(k, like)); err == nil {
 			f.records[k], err = c.run(ctx, p)
 		}

@@ -107,7 +107,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 }
 
 // checkpointFormat is the version of checkpoints.
-const checkpointFormat = 5
+const checkpointFormat = 6
 
 // document is what a checkpoint holds: the state of the loop that was interrupted, and what else was
 // learned before it.
@@ -127,7 +127,7 @@ func (d *document) vectors() checkpoint.Vectors {
 	case d.Mixture != nil:
 		v := d.Mixture.Vectors()
 		if d.Held != nil {
-			v["held.last"], v["held.best"] = &d.Held.last, &d.Held.best
+			v["held.at"] = &d.Held.at
 		}
 		return v
 	}

@@ -30,6 +30,7 @@ type fit struct {
 	few      *few              // of the weights, where the problem is that of fewer; else nil
 	asides   int               // times that things were done side by side
 	averaged []credence.Choice // of the prior variances by rows that were left out; nil where they are not
+	choice   *choice           // which made them; nil where another fit did
 	// fingerprint of model, options and data; "" before a checkpoint is wanted.
 	fingerprint string
 }

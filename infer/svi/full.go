@@ -220,7 +220,8 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 			return nil, err
 		}
 	}
-	if err := mixture.New(q, s, options).Run(ctx, state); err != nil {
+	climb := mixture.New(q, s, options)
+	if err := climb.Run(ctx, state); err != nil {
 		return nil, err
 	}
 	x := state.Best
@@ -241,8 +242,8 @@ func (r *fit) diagonal(ctx context.Context, saved *document) (*credence.Fitted, 
 	r.bound(o, elbo)
 	r.check(o, s.Zero)
 	if r.averaged != nil { // by predictions, which no check of the spread of weights has a say in
-		options.Save = nil
-		if err := r.mix(ctx, o, mixture.New(q, s, options), x); err != nil {
+		climb.Save = nil
+		if err := r.mix(ctx, o, climb, x); err != nil {
 			return nil, err
 		}
 		return r.finish(o), nil

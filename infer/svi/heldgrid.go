@@ -43,10 +43,12 @@ func topOf(r problem.Reference) int {
 
 // tries is how far the choice of prior variances has come.
 type tries struct {
-	Tried []tried `json:"tried"`
-	// Variables of every fold, one after the other, at the last and at the best of them.
-	last, best []float64
+	Tried []tried   `json:"tried"`
+	at    []float64 // variables of every fold at every one of them, one after the other
 }
+
+// of returns the variables of so many folds and weights at the choice that was tried k-th.
+func (s *tries) of(k, size int) []float64 { return s.at[k*size : (k+1)*size] }
 
 // tried is the loss of one choice.
 type tried struct {
@@ -149,30 +151,30 @@ func (c *choice) try(ctx context.Context, steps []int, near bool) (better bool, 
 
 // measure fits every fold under a choice and adds its loss to the state.
 func (c *choice) measure(ctx context.Context, steps []int, near bool) error {
-	s, now, size := c.state, tried{Steps: slices.Clone(steps)}, c.climb.Size()
+	s, now, size, folds := c.state, tried{Steps: slices.Clone(steps)}, c.climb.Size(), len(c.folds)
 	for k, variance := range c.priors(steps) {
 		c.take(k, variance)
 	}
-	before := steps
-	switch {
-	case len(s.last) == 0:
+	var all []float64
+	before, from := steps, len(s.Tried)-1
+	if near {
+		from = c.best
+	}
+	if from < 0 {
 		x, err := c.climb.Initial(ctx)
 		if err != nil {
 			return err
 		}
-		s.last = slices.Repeat(x, len(c.folds))
-	case near:
-		copy(s.last, s.best)
-		before = s.Tried[c.best].Steps
-	default:
-		before = s.Tried[len(s.Tried)-1].Steps
+		all = slices.Repeat(x, folds)
+	} else {
+		before, all = s.Tried[from].Steps, slices.Clone(s.of(from, folds*size))
 	}
 	sums, weight := make([]float64, len(spreads)), 0.0
 	for k, part := range c.folds {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at := &mixture.State{X: s.last[k*size:][:size]}
+		at := &mixture.State{X: all[k*size:][:size]}
 		c.widen(c.climb.Bound, at.X, c.priors(before), c.priors(steps))
 		err := c.climb.Approach(ctx, c.All().Weighing(part.fitted), at)
 		now.Fits++
@@ -197,9 +199,7 @@ func (c *choice) measure(ctx context.Context, steps []int, near bool) error {
 		}
 		now.Sums, now.Loss = sums, -slices.Max(sums)/weight
 	}
-	if s.Tried = append(s.Tried, now); c.best < 0 || now.Loss < s.Tried[c.best].Loss {
-		s.best = append(s.best[:0], s.last...)
-	}
+	s.Tried, s.at = append(s.Tried, now), append(s.at, all...)
 	if c.config.Progress != nil {
 		c.config.Progress(credence.Progress{Stage: "rows left out", Done: len(s.Tried), Objective: -now.Loss})
 	}

@@ -119,10 +119,8 @@ func (r *fit) choose(ctx context.Context, climb *mixture.Fit, document *document
 	if err := c.deal(ctx); err != nil {
 		return err
 	}
-	other := func(x []float64) bool {
-		return len(x) != 0 && len(x) != len(c.folds)*climb.Size() || !problem.Finite(x...)
-	}
-	if other(state.last) || other(state.best) || slices.ContainsFunc(state.Tried, func(t tried) bool { return len(t.Steps) != len(c.learned) }) {
+	size := len(c.folds) * climb.Size()
+	if len(state.at) != len(state.Tried)*size || !problem.Finite(state.at...) || slices.ContainsFunc(state.Tried, func(t tried) bool { return len(t.Steps) != len(c.learned) }) {
 		return r.otherState()
 	}
 	if len(c.folds) == 0 { // one row at most has a weight
@@ -138,14 +136,14 @@ func (r *fit) choose(ctx context.Context, climb *mixture.Fit, document *document
 	for _, t := range state.Tried {
 		r.report.HyperEvaluations += t.Fits
 	}
-	if len(state.best) == 0 { // of a checkpoint from later on
+	r.choice = c
+	if document.Mixture.X != nil || document.Mixture.Best != nil { // of a checkpoint from later on
 		return nil
 	}
-	x := state.best[:climb.Size()]
-	state.last, state.best = nil, nil
+	x := slices.Clone(state.of(c.best, size)[:climb.Size()])
 	bound, err := climb.Evaluate(ctx, c.All(), make([]float64, len(x)), x)
 	if problem.Finite(bound) { // or a row that this fold left out is beyond reach
-		document.Mixture.X = x
+		document.Mixture.X, document.Mixture.Level = x, len(climb.Levels)-1
 	}
 	return err
 }
@@ -253,11 +251,7 @@ const (
 func (c *choice) average() (kept []credence.Choice) {
 	var list []credence.Choice
 	for _, t := range c.state.Tried {
-		var variances credence.Values
-		priors := c.priors(t.Steps)
-		for _, k := range c.learned {
-			variances = append(variances, credence.Value{Name: priorVariance + c.Groups[k].Name, Value: priors[k]})
-		}
+		variances := c.variances(t.Steps)
 		for l, sum := range t.Sums {
 			list = append(list, credence.Choice{Variances: variances, Spread: spreads[l], Loss: -sum / c.weight, Weight: sum})
 		}
@@ -280,7 +274,30 @@ func (c *choice) average() (kept []credence.Choice) {
 	return kept
 }
 
-// mix makes the outcome a mixture of fits under the choices of prior variances, of which x is that under the first.
+// variances are those of the learned groups under a choice.
+func (c *choice) variances(steps []int) (list credence.Values) {
+	priors := c.priors(steps)
+	for _, k := range c.learned {
+		list = append(list, credence.Value{Name: priorVariance + c.Groups[k].Name, Value: priors[k]})
+	}
+	return list
+}
+
+// shift adds to x what its variables were under choice a more than under the best, on average over the folds.
+func (c *choice) shift(x []float64, a credence.Choice) {
+	k := slices.IndexFunc(c.state.Tried, func(t tried) bool { return slices.Equal(c.variances(t.Steps), a.Variances) })
+	share := 1 / float64(len(c.folds))
+	for f := range c.folds {
+		f *= len(x)
+		size := len(c.folds) * len(x)
+		kernel.Axpy(share, c.state.of(k, size)[f:f+len(x)], x)
+		kernel.Axpy(-share, c.state.of(c.best, size)[f:f+len(x)], x)
+	}
+}
+
+// mix makes the outcome a mixture of fits under the choices of prior variances, of which x is that under the first. The
+// others begin with what the first has learned of the curvature, and as far from x as they were on the rows that were
+// fitted then.
 func (r *fit) mix(ctx context.Context, o *outcome, climb *mixture.Fit, x []float64) error {
 	first, fits := slices.Clone(r.start.Prior), make([]member, len(r.averaged))
 	for i, a := range r.averaged {
@@ -291,8 +308,12 @@ func (r *fit) mix(ctx context.Context, o *outcome, climb *mixture.Fit, x []float
 		case same >= 0:
 			fits[i] = fits[same]
 		default:
-			state := &mixture.State{X: slices.Clone(x)}
-			r.widen(climb.Bound, state.X, first, r.start.Prior)
+			state := &mixture.State{X: slices.Clone(x), Level: len(climb.Levels) - 1}
+			if r.choice != nil {
+				r.choice.shift(state.X, a)
+			} else {
+				r.widen(climb.Bound, state.X, first, r.start.Prior)
+			}
 			if err := climb.Run(ctx, state); err != nil {
 				return err
 			}

@@ -69,6 +69,7 @@ type search struct {
 	bounded   []int  // variables that have bounds
 	held      []int  // those at a bound that their gradient keeps there
 	history   []pair // oldest first
+	lent      int    // of these, which stay as they are
 	spare     Pair   // memory of a correction that is left out
 	result    Result
 }
@@ -105,8 +106,10 @@ func Minimise(x []float64, objective Objective, cfg Config) (Result, error) {
 		}
 	}
 	for _, known := range cfg.Known {
-		m.remember(Pair{slices.Clone(known.Step), slices.Clone(known.Change)})
+		m.remember(known)
+		m.lent = len(m.history)
 	}
+	m.Known, m.spare = nil, Pair{}
 	err := m.run()
 	m.result.F = m.f
 	for _, h := range m.history {
@@ -124,7 +127,9 @@ func (m *search) remember(p Pair) {
 	}
 	m.spare = Pair{}
 	if len(m.history) == m.Memory {
-		m.spare = m.history[0].Pair
+		if m.lent--; m.lent < 0 {
+			m.lent, m.spare = 0, m.history[0].Pair
+		}
 		m.history = append(m.history[:0], m.history[1:]...)
 	}
 	m.history = append(m.history, pair{p, 1 / sy})
@@ -161,7 +166,7 @@ func (m *search) run() error {
 		}
 		if !moved && len(m.history) > 0 {
 			// The curvature model led nowhere; steepest descent has the last word.
-			m.history = m.history[:0]
+			m.history, m.lent = m.history[:0], 0
 			if moved, err = m.iterate(); err != nil {
 				return err
 			}

@@ -99,6 +99,7 @@ type Fit struct {
 	*Bound
 	Options
 	start *problem.Start
+	known []lbfgs.Pair // corrections of the last round, which the next begins with, where it has no metric
 }
 
 // New returns the fit of a bound from starting values.
@@ -133,8 +134,8 @@ func (f *Fit) Run(ctx context.Context, state *State) error {
 	return nil
 }
 
-// round is the number of quasi-Newton iterations between checkpoints. Each round starts with no
-// memory of the last, so that a resumed fit takes the same steps.
+// round is the number of quasi-Newton iterations between checkpoints. A round after a checkpoint starts
+// with no memory of the last, so that a resumed fit takes the same steps.
 const round = 50
 
 // climb takes state.X to the optimum over ever more rows, in at most MaxIterations on all of them.
@@ -155,6 +156,7 @@ func (f *Fit) climb(ctx context.Context, state *State) error {
 				if err := f.Save(state); err != nil {
 					return err
 				}
+				f.known = nil
 			}
 			limit := min(round, f.MaxIterations-state.Done)
 			iterations, converged, err := f.ascend(ctx, rows, state, f.Tolerance, limit)
@@ -175,6 +177,7 @@ const nearby = 0.1
 // Approach takes state.X near the optimum over a part of the rows, or over rows of other weights.
 func (f *Fit) Approach(ctx context.Context, rows *problem.Rows, state *State) error {
 	limit := min(100, f.MaxIterations)
+	defer func() { f.known = nil }() // of other rows
 	for done := 0; done < limit; done += round {
 		_, converged, err := f.ascend(ctx, rows, state, nearby, min(round, limit-done))
 		if converged || err != nil {
@@ -203,6 +206,10 @@ func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tole
 	for i := f.tail(); i < len(x); i++ {
 		curvature[i] = 0.1 * float64(rows.Count())
 	}
+	known := f.known
+	if f.known = nil; metric != nil {
+		known = nil
+	}
 	var lower, upper []float64
 	if len(f.Lower) > 0 {
 		lower = append(slices.Repeat([]float64{math.Inf(-1)}, f.tail()), f.Lower...)
@@ -223,7 +230,7 @@ func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tole
 		}
 		return -bound, nil
 	}, lbfgs.Config{
-		MaxIterations: limit, Curvature: curvature, Lower: lower, Upper: upper, Patience: patience,
+		Known: known, MaxIterations: limit, Curvature: curvature, Lower: lower, Upper: upper, Patience: patience,
 		Tolerance: 10 * tolerance * tolerance,
 		Each: func(i int, objective float64) {
 			if f.Progress != nil {
@@ -235,6 +242,9 @@ func (f *Fit) ascend(ctx context.Context, rows *problem.Rows, state *State, tole
 		},
 	})
 	metric.leave(x)
+	if metric == nil {
+		f.known = result.Pairs
+	}
 	if err == nil && !problem.Finite(result.F) {
 		err = Beyond(-result.F)
 	}
