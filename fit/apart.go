@@ -74,7 +74,7 @@ func (j *Job) Rounds() int {
 
 // Named names the columns that the formula names, whatever the table: those that a database is asked for.
 func (j *Job) Named() ([]string, error) {
-	plan, err := formula.CheckPlan(j.options.Formula, formula.Options{Target: j.options.Target, Family: j.family, ReadFile: j.options.ReadFile})
+	plan, err := formula.Check(j.options.Formula, formula.Options{Target: j.options.Target, Family: j.family, ReadFile: j.options.ReadFile})
 	if err != nil {
 		return nil, &Misuse{"formula", err}
 	}

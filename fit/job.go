@@ -67,7 +67,7 @@ func newJob(options Options, selecting bool) (*Job, error) {
 	if j.family, err = formula.ParseFamily(options.Family, options.Registry.Families); err != nil {
 		return nil, &Misuse{"family", err}
 	}
-	plan, err := formula.CheckPlan(options.Formula, formula.Options{Target: options.Target, Family: j.family, ReadFile: options.ReadFile})
+	plan, err := formula.Check(options.Formula, formula.Options{Target: options.Target, Family: j.family, ReadFile: options.ReadFile})
 	if err != nil {
 		return nil, &Misuse{"formula", err}
 	}

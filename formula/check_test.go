@@ -23,7 +23,7 @@ func TestCheckNeedsNoTable(t *testing.T) {
 		"price ~ weight(lat) + weight(lon)", "price ~ weight(scale(lat))", "price ~ 0",
 	} {
 		var found, want *spec.Error
-		if err := Check(text, Options{ReadFile: os.ReadFile}); !errors.As(err, &found) {
+		if _, err := Check(text, Options{ReadFile: os.ReadFile}); !errors.As(err, &found) {
 			t.Errorf("%s: %v, want a refusal", text, err)
 			continue
 		}
@@ -38,7 +38,7 @@ func TestCheckNeedsNoTable(t *testing.T) {
 		{"price ~ rbf(., lengthscale=[1, 2, 3])", ""}, {"price ~ rbf(. - lat, lengthscale=[1, 2])", ""}, {"price ~ rbf(lat, frequencies=@gone.csv)", ""},
 		{"price ~ . - lat - lon + onehot(zip) + zip:lat", ""}, {"price ~ .:lat", ""}, {"price ~ poly(., 3) + offset(log(lon)) + weight(new)", ""},
 	} {
-		if err := Check(c.text, Options{Target: c.target, ReadFile: os.ReadFile}); err != nil {
+		if _, err := Check(c.text, Options{Target: c.target, ReadFile: os.ReadFile}); err != nil {
 			t.Errorf("%s (target %q) is refused without a table: %v", c.text, c.target, err)
 		}
 	}

@@ -104,15 +104,9 @@ const AnyKind = ^credence.Kind(0)
 // Check says what is wrong with the text of a formula whatever the table: its
 // grammar, unknown functions and arguments, values out of range, the target among
 // the terms, files that no one opens, and what this version does not do. What Check passes may still
-// not fit a table.
-func Check(text string, options Options) error {
-	_, err := CheckPlan(text, options)
-	return err
-}
-
-// CheckPlan is Check for who asks more of the formula. The plan that it returns is of a table of which
-// nothing is known: it has every column that the formula names, and "." stands for two columns.
-func CheckPlan(text string, options Options) (*Plan, error) {
+// not fit a table. The plan that it returns is of a table of which nothing is known: it has every
+// column that the formula names, and "." stands for two columns.
+func Check(text string, options Options) (*Plan, error) {
 	tree, err := parse(text)
 	if err != nil {
 		return nil, err

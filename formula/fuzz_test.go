@@ -92,7 +92,7 @@ func check(t *testing.T, text string) (compiled bool) {
 			continue
 		}
 		compiled = true
-		if err := Check(text, Options{ReadFile: os.ReadFile}); err != nil {
+		if _, err := Check(text, Options{ReadFile: os.ReadFile}); err != nil {
 			t.Fatalf("%q compiles, and without a table is refused: %v", text, err)
 		}
 		again, err := Parse(plan.String(), source.Schema(), options)

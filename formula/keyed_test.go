@@ -127,7 +127,7 @@ func TestKeyedRefusals(t *testing.T) {
 		{"click ~ radial(price, centres=3)", "radial takes its centres from all rows, which nobody has before the last: use fit"},
 	} {
 		_, _, err := ForRows(c.text, clicks(), false, false, Options{})
-		plan, open := CheckPlan(c.text, Options{})
+		plan, open := Check(c.text, Options{})
 		if open == nil {
 			_, open = plan.Keyed(func(string) (credence.Kind, bool) { return AnyKind, true })
 		}

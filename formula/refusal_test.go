@@ -289,7 +289,7 @@ func TestFamilyAndPriorRefusals(t *testing.T) {
 func TestFilesAreRefusedWithoutAReader(t *testing.T) {
 	const text = "price ~ rbf(lat, frequencies=@/etc/passwd)"
 	_, err := Parse(text, houses(1).Schema(), Options{})
-	checked := Check(text, Options{})
+	_, checked := Check(text, Options{})
 	for _, err := range []error{err, checked} {
 		if err == nil || !strings.Contains(err.Error(), "the formula names a file, and no one opens it: pass a reader of files") || strings.Contains(err.Error(), "root") {
 			t.Errorf("refusal reads %v", err)

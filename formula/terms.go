@@ -97,7 +97,7 @@ func Functions() []Function {
 	for i := range list {
 		f := &list[i]
 		text := "y ~ x + " + cmp.Or(f.example, f.Name+"(z)")
-		if plan, err := CheckPlan(text, Options{}); err == nil && plan.read != nil {
+		if plan, err := Check(text, Options{}); err == nil && plan.read != nil {
 			f.Options = plan.read.Options()
 		}
 	}

@@ -101,7 +101,7 @@ func (l *Learner) check() error {
 	if _, err := (frame.Options{Missing: o.Missing}).Validate(); err != nil {
 		return misuse("", err)
 	}
-	plan, err := formula.CheckPlan(o.Formula, l.formulaOptions())
+	plan, err := formula.Check(o.Formula, l.formulaOptions())
 	if err == nil {
 		_, err = plan.Keyed(func(string) (credence.Kind, bool) { return formula.AnyKind, true })
 	}

@@ -151,13 +151,11 @@ func (p *program) rank(ctx context.Context, model string, paths []string, flags 
 
 // applyCold applies the model before any label is known.
 func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlags, how application) (*apply.File, error) {
-	read, policy, err := flags.options(p)
+	o, read, err := flags.asked(p, flags.model)
 	if err != nil {
 		return nil, err
 	}
-	read.Kept = how.kept
-	o := flags.model
-	o.Engine, o.Missing, o.Seed, o.Threads, o.ReadFile = "convex", policy.Policy, p.seed, p.threads, readFile
+	read.Kept, o.Engine, o.DropTarget = how.kept, "convex", false
 	job, err := fit.New(o)
 	if err != nil {
 		return nil, err
@@ -175,7 +173,7 @@ func (p *program) applyCold(ctx context.Context, paths []string, flags *rankFlag
 	if err != nil {
 		return nil, err
 	}
-	scorer, err := score.New(fitted, score.Options{Missing: policy.Policy, Threads: p.threads})
+	scorer, err := score.New(fitted, score.Options{Missing: o.Missing, Threads: p.threads})
 	if err != nil {
 		return nil, err
 	}
@@ -243,14 +241,12 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if err := flags.how.Validate(); err != nil {
 		return misused(err)
 	}
-	read, missing, err := flags.options(p)
+	o, read, err := flags.asked(p, flags.Options)
 	if err != nil {
 		return err
 	}
 	bar := p.progress()
-	o := flags.Options
 	o.Engine, o.Checkpoint = "convex", ""
-	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile
 	job, err := fit.New(o)
 	if err != nil {
 		return err

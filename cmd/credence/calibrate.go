@@ -107,10 +107,3 @@ func (p *program) printCalibrated(r *calibration.Result) {
 		p.say("calibrated by %s%s%s", counted(g.Rows, "held-out row"), who, before)
 	}
 }
-
-// tellCalibrated says what of the predictions is calibrated.
-func (p *program) tellCalibrated(s *score.Scorer) {
-	if text := s.Calibrated(); text != "" {
-		p.remark("%s", text)
-	}
-}

@@ -139,7 +139,7 @@ func (p *program) printComparison(c *score.Comparison, errors string) {
 		for _, m := range c.Models {
 			if m.LOO != nil {
 				figures := fmt.Sprintf("nlpd %s, gain %s ± %s", shown("%.5g", m.LOO.NLPD), shown("%+.4f", m.LOOGain), shown("%.4f", m.LOOGainError))
-				p.say("%s, each row given all the others: %s%s", printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors")), leftOut(m.LOO, figures), reliability(m.LOO))
+				p.say("%s, each row given all the others: %s%s", printable(nameOf(m.Model)), leftOut(m.LOO, figures), reliability(m.LOO))
 			}
 		}
 	}
@@ -147,6 +147,9 @@ func (p *program) printComparison(c *score.Comparison, errors string) {
 		p.warn("%s", warning)
 	}
 }
+
+// nameOf is what a model is called where several are told: its file without folder and ending.
+func nameOf(path string) string { return strings.TrimSuffix(filepath.Base(path), ".safetensors") }
 
 // printNone says how good a prediction without columns is, and which models of a table are no better.
 func (p *program) printNone(baselines []score.Baseline, models []score.Compared) {
@@ -161,7 +164,7 @@ func (p *program) printNone(baselines []score.Baseline, models []score.Compared)
 		var no []string
 		for _, m := range models {
 			if m.NLPD >= b.NLPD {
-				no = append(no, printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors")))
+				no = append(no, printable(nameOf(m.Model)))
 			}
 		}
 		verdict := ""
@@ -191,9 +194,7 @@ func (p *program) printBest(models []score.Compared) {
 	if m.Gain < 0 {
 		best, other = 0, next
 	}
-	name := func(k int) string {
-		return printable(strings.TrimSuffix(filepath.Base(models[k].Model), ".safetensors"))
-	}
+	name := func(k int) string { return printable(nameOf(models[k].Model)) }
 	errors, verdict := math.Abs(float64(m.Gain/m.GainError)), "more than chance gives"
 	if errors < 2 {
 		verdict = "which chance may give: neither is known to be better"
@@ -226,7 +227,7 @@ func (p *program) printCompared(models []score.Compared, several bool) {
 		case m.EvidenceBound != nil:
 			evidence = fmt.Sprintf("≥ %.2f", *m.EvidenceBound)
 		}
-		name := printable(strings.TrimSuffix(filepath.Base(m.Model), ".safetensors"))
+		name := printable(nameOf(m.Model))
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s%s\t%s\t%s\t%s\t\n", name, m.Engine, evidence,
 			shown("%.5g", m.NLPD), shown("%.5g", m.RMSE), crps(shown("%.4g", m.CRPS)), shown("%+.4f", m.Gain), shown("%.4f", m.GainError),
 			shown("%.4g", m.MeanDifference), shown("%.4g", m.SDRatio))

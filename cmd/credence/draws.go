@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -53,10 +52,7 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	if flags.count < 1 || flags.count > mostDraws {
 		return misused(fmt.Errorf("-n %d is not between 1 and %d", flags.count, mostDraws))
 	}
-	if p.table = flags.output == ""; p.json && p.table {
-		return misused(errors.New("draws --json tells about the run and needs a file for the draws: add -o draws.csv"))
-	}
-	if err := checkTable(append(slices.Clone(paths), model), flags.output); err != nil {
+	if err := p.writes("draws", "draws", append(slices.Clone(paths), model), flags.output); err != nil {
 		return err
 	}
 	how := application{flags: &flags.scoreFlags, targets: score.IgnoreTargets, lacking: true}

@@ -141,17 +141,15 @@ func (p *program) effects(ctx context.Context, model string, paths []string, fla
 	}
 	var rows credence.Source
 	if len(paths) > 0 {
-		read.Progress = p.reading()
-		table, source, err := apply.Load(ctx, scorer, paths, read, score.IgnoreTargets, flags.By)
+		table, source, err := p.load(ctx, scorer, paths, read, score.IgnoreTargets, flags.By)
 		if err != nil {
 			return err
 		}
 		defer table.Close()
-		p.tellNotes(table)
 		rows = source
 	}
 	bar := p.progress()
-	flags.Progress = func(before, all int) { bar.set(int64(before), int64(all), "rows", "") }
+	flags.Progress = func(before, all int) { bar.set(int64(before), int64(all), "rows") }
 	result, err := effect.Of(ctx, scorer, rows, flags.Options)
 	bar.done()
 	if err != nil {

@@ -110,11 +110,7 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 	}
 	p.placed = file.Placed
 	p.predicted = targetText(file.Scorer().Fitted())
-	p.tellCounts(file)
-	p.tellCalibrated(file.Scorer())
-	if text := file.Scorer().Momentless(); text != "" {
-		p.warn("%s", text)
-	}
+	p.tellScored(file)
 	return result, nil
 }
 

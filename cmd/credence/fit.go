@@ -70,13 +70,12 @@ func (flags *fitFlags) register(cmd *cobra.Command, prior, priors string) {
 
 func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) error {
 	start := time.Now()
-	read, missing, err := flags.options(p)
+	o, read, err := flags.asked(p, flags.Options)
 	if err != nil {
 		return err
 	}
 	bar := p.progress()
-	o := flags.Options
-	o.Missing, o.DropTarget, o.Types, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, flags.types, p.seed, p.threads, readFile, bar.step
+	o.Progress = bar.step
 	job, err := fit.New(o)
 	if err != nil {
 		return err

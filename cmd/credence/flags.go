@@ -21,6 +21,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/dataset/output"
+	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/internal/cell"
@@ -99,6 +100,13 @@ type missingPolicy struct {
 
 // dropTarget is the word for leaving rows without a target out.
 const dropTarget = "drop-target"
+
+// asked returns the options of a fit with what the flags say of its data, and how the data are read.
+func (f *dataFlags) asked(p *program, o fit.Options) (fit.Options, dataset.Options, error) {
+	read, missing, err := f.options(p)
+	o.Missing, o.DropTarget, o.Types, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, f.types, p.seed, p.threads, readFile
+	return o, read, err
+}
 
 // options returns what the flags say to package dataset, and the policy for
 // missing values.
@@ -279,7 +287,7 @@ func (p *program) open(ctx context.Context, paths []string, options dataset.Opti
 // reading shows how far the reading of files is.
 func (p *program) reading() func(dataset.Progress) {
 	bar := p.progress()
-	return func(done dataset.Progress) { bar.set(done.Bytes, done.Total, "reading", "") }
+	return func(done dataset.Progress) { bar.set(done.Bytes, done.Total, "reading") }
 }
 
 // tellNotes tells what is to be said of the data as a whole, each thing once: some is
@@ -305,6 +313,14 @@ func checkTable(inputs []string, path string) error {
 		return misused(err)
 	}
 	return checkOutputs(inputs, path)
+}
+
+// writes takes note of a command whose answer is a table of rows, to a file or, with "", to standard output.
+func (p *program) writes(command, rows string, inputs []string, path string) error {
+	if p.table = path == ""; p.json && p.table {
+		return misused(fmt.Errorf("%s --json tells about the run and needs a file for the %s: add -o %[2]s.csv", command, rows))
+	}
+	return checkTable(inputs, path)
 }
 
 // writeTable writes a table to a file, or with "" to standard output.

@@ -89,12 +89,11 @@ func (p *program) job(ctx context.Context, paths []string, flags *fitFlags, how 
 	case how.sql != "" && (len(paths) > 0 || how.online):
 		return misused(errors.New("--sql has the table of a database, and neither files nor --online"))
 	}
-	read, missing, err := flags.options(p)
+	o, read, err := flags.asked(p, flags.Options)
 	if err != nil {
 		return err
 	}
-	o := flags.Options
-	o.Missing, o.DropTarget, o.Types, o.Seed, o.ReadFile = missing.Policy, missing.dropTarget, flags.types, p.seed, readFile
+	o.Threads = 0 // which are those of whoever answers
 	if err := needed(flags.output, paths); err != nil {
 		return err
 	}

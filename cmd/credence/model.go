@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/frame"
@@ -89,7 +90,7 @@ func (p *program) bind(ctx context.Context, scorer *score.Scorer, paths []string
 				bar.done()
 				return
 			}
-			bar.set(int64(before), int64(all), "scoring", "")
+			bar.set(int64(before), int64(all), "scoring")
 		},
 	})
 	if err != nil {
@@ -100,6 +101,28 @@ func (p *program) bind(ctx context.Context, scorer *score.Scorer, paths []string
 		p.warn("%s lacks the target %s: there is no log_density", strings.Join(file.Data().Files(), ", "), scorer.Fitted().Frame.TargetName())
 	}
 	return file, nil
+}
+
+// load reads what a scorer takes of a table, with further columns, and tells how it was understood. The table is the
+// caller's to close.
+func (p *program) load(ctx context.Context, scorer *score.Scorer, paths []string, read dataset.Options, targets score.Targets, beside []string) (*dataset.Table, credence.Source, error) {
+	read.Progress = p.reading()
+	table, source, err := apply.Load(ctx, scorer, paths, read, targets, beside)
+	if err == nil {
+		p.tellNotes(table)
+	}
+	return table, source, err
+}
+
+// tellScored warns about rows that were scored, and tells what of their predictions is calibrated and what they lack.
+func (p *program) tellScored(file *apply.File) {
+	p.tellCounts(file)
+	if text := file.Scorer().Calibrated(); text != "" {
+		p.remark("%s", text)
+	}
+	if text := file.Scorer().Momentless(); text != "" {
+		p.warn("%s", text)
+	}
 }
 
 // tellCounts warns about what was done to rows before they were scored.

@@ -9,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/plot"
 	"github.com/credence-ml/credence/score"
@@ -112,17 +110,15 @@ func (p *program) plot(ctx context.Context, model string, paths []string, flags 
 	}
 	flags.Scorer, flags.Seed, flags.Threads, flags.All = scorer, p.seed, p.threads, flags.rows == "all"
 	if len(paths) > 0 && !scorer.Keyed() {
-		read.Progress = p.reading()
-		table, source, err := apply.Load(ctx, scorer, paths, read, score.UseTargets, nil)
+		table, source, err := p.load(ctx, scorer, paths, read, score.UseTargets, nil)
 		if err != nil {
 			return err
 		}
 		defer table.Close()
-		p.tellNotes(table)
-		flags.Rows = credence.Source(source)
+		flags.Rows = source
 	}
 	bar := p.progress()
-	bar.set(0, 0, flags.kind, "")
+	bar.set(0, 0, flags.kind)
 	picture, err := plot.Of(ctx, kind, flags.Input)
 	bar.done()
 	if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -70,11 +69,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if flags.output == "-" { // standard output, as it is for data
 		flags.output = ""
 	}
-	p.table = flags.output == ""
-	if p.json && p.table {
-		return misused(fmt.Errorf("predict --json tells about the run and needs a file for the predictions: add -o predictions.csv"))
-	}
-	if err := checkTable(append(slices.Clone(paths), model), flags.output); err != nil {
+	if err := p.writes("predict", "predictions", append(slices.Clone(paths), model), flags.output); err != nil {
 		return err
 	}
 	live := flags.output == "" && slices.Equal(paths, []string{"-"}) // each row is answered before the next
@@ -105,11 +100,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		return err
 	}
 	p.tellNotes(file.Data())
-	p.tellCounts(file)
-	p.tellCalibrated(file.Scorer())
-	if text := file.Scorer().Momentless(); text != "" {
-		p.warn("%s", text)
-	}
+	p.tellScored(file)
 	if flags.output == "" {
 		return nil
 	}

@@ -165,8 +165,8 @@ type meter struct {
 func (p *program) progress() *meter { return &meter{program: p} }
 
 // set moves the meter to done of total; a total of 0 is unknown.
-func (m *meter) set(done, total int64, stage, detail string) {
-	m.move(done, total, false, stage, detail)
+func (m *meter) set(done, total int64, stage string) {
+	m.move(done, total, false, stage, "")
 }
 
 // move is set, where the total may be a limit.

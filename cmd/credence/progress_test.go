@@ -119,7 +119,7 @@ func TestBar(t *testing.T) {
 	m.terminal = true
 	bar := (&program{streams: streams{err: m}, messages: m}).progress()
 	for done := range int64(1001) {
-		bar.set(done+300, 1200, "reading", ", part\x1b")
+		bar.move(done+300, 1200, false, "reading", ", part\x1b")
 	}
 	bar.done()
 	bar.done()

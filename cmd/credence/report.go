@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/report"
@@ -89,15 +88,14 @@ func (p *program) report(ctx context.Context, models []string, data string, flag
 		if err != nil {
 			return err
 		}
-		flags.Models = append(flags.Models, report.Model{Name: strings.TrimSuffix(filepath.Base(path), ".safetensors"), Scorer: scorer})
+		flags.Models = append(flags.Models, report.Model{Name: nameOf(path), Scorer: scorer})
 		if k == 0 && !scorer.Keyed() {
-			read.Kept, read.Progress = kept, p.reading()
-			table, source, err := apply.Load(ctx, scorer, []string{data}, read, score.UseTargets, nil)
+			read.Kept = kept
+			table, source, err := p.load(ctx, scorer, []string{data}, read, score.UseTargets, nil)
 			if err != nil {
 				return err
 			}
 			defer table.Close()
-			p.tellNotes(table)
 			flags.Rows, flags.Data = source, table
 		}
 	}
@@ -112,7 +110,7 @@ func (p *program) report(ctx context.Context, models []string, data string, flag
 	}
 	var page bytes.Buffer // so that no file is begun of what cannot be written
 	bar := p.progress()
-	flags.Progress = func(part string) { bar.set(0, 0, part, "") }
+	flags.Progress = func(part string) { bar.set(0, 0, part) }
 	summary, err := report.Write(ctx, &page, flags.Input)
 	bar.done()
 	if err != nil {

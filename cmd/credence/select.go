@@ -89,13 +89,12 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	if i := slices.Index(paths, string(selection.PathNever)); i >= 0 && flags.how.Path == selection.PathAlways {
 		return misused(fmt.Errorf("--path %s is --path and a file of that name: write --path=%[1]s", paths[i]))
 	}
-	read, missing, err := flags.options(p)
+	o, read, err := flags.asked(p, flags.Options)
 	if err != nil {
 		return err
 	}
 	bar := p.progress()
-	o := flags.Options
-	o.Missing, o.DropTarget, o.Types, o.Seed, o.Threads, o.ReadFile, o.Progress = missing.Policy, missing.dropTarget, flags.types, p.seed, p.threads, readFile, bar.step
+	o.Progress = bar.step
 	if flags.how.Moments && !p.json {
 		return misused(errors.New("--moments are told by --json alone: add --json, or leave --moments out"))
 	}

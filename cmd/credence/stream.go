@@ -123,19 +123,17 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	if err := flags.validate(); err != nil {
 		return misused(err)
 	}
-	read, missing, err := flags.options(p)
+	o, read, err := flags.asked(p, flags.Options)
 	if err != nil {
 		return err
 	}
 	s := &streamRun{program: p, flags: flags, started: time.Now()}
-	o := flags.Options
 	if o.Engine, err = flags.engine(); err != nil {
 		return misused(err)
 	}
-	if missing.Policy == frame.Refuse { // or that of a checkpoint
-		missing.Policy = ""
+	if o.Missing == frame.Refuse { // or that of a checkpoint
+		o.Missing = ""
 	}
-	o.Missing, o.DropTarget, o.Seed, o.Threads, o.ReadFile = missing.Policy, missing.dropTarget, p.seed, p.threads, readFile
 	if err := s.prepare(o); err != nil {
 		return err
 	}
