@@ -199,11 +199,11 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 			return err
 		}
 		fitted, err := at.Fit(ctx)
+		if lost(err) || err == nil && fitted.Report.Stuck {
+			continue
+		}
 		if err != nil {
 			return err
-		}
-		if fitted.Report.Stuck {
-			continue
 		}
 		found, err := refit.Features(fitted, selection.Options{})
 		if err != nil {

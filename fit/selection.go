@@ -2,6 +2,7 @@ package fit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/ep"
 	"github.com/credence-ml/credence/infer/gibbs"
 	"github.com/credence-ml/credence/infer/laplace"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
@@ -110,6 +112,13 @@ func gibbsEngine() Engine {
 	}
 }
 
+// lost says that the sites of expectation propagation went beyond all numbers, as those of groups of levels may do
+// under a stated inclusion: what looks at it beside another engine's answer does without.
+func lost(err error) bool {
+	var repeated *gauss.Repeated
+	return errors.As(err, &repeated)
+}
+
 // sampler is the Gibbs sampler with a chain that starts where expectation propagation ended.
 type sampler struct {
 	model  credence.Model
@@ -120,21 +129,23 @@ type sampler struct {
 // Fit implements [credence.Engine].
 func (s *sampler) Fit(ctx context.Context, data credence.Data) (*credence.Fitted, error) {
 	start, err := s.first.Fit(ctx, data)
-	if err != nil {
+	if err != nil && !lost(err) {
 		return nil, err
 	}
-	q := start.Members[0].Posterior.(credence.Selector)
 	config := s.config
-	config.Start = make([]float64, q.Weights())
-	for j := range config.Start {
-		config.Start[j] = q.InclusionProbability(j)
+	if err == nil {
+		q := start.Members[0].Posterior.(credence.Selector)
+		config.Start = make([]float64, q.Weights())
+		for j := range config.Start {
+			config.Start[j] = q.InclusionProbability(j)
+		}
 	}
 	engine, err := gibbs.New(s.model, config)
 	if err != nil {
 		return nil, err
 	}
 	fitted, err := engine.Fit(ctx, data)
-	if err == nil && !start.Report.Stuck {
+	if err == nil && start != nil && !start.Report.Stuck {
 		fitted.Members[0].Posterior.(*posterior.Draws).EPInclusion = config.Start
 	}
 	return fitted, err

@@ -136,12 +136,18 @@ func (m *density) rules() hyper.Rules {
 			return p.prior
 		}
 	}
-	for k, i := range m.places { // the law of few groups is far from log-normal
+	rules.Marginals = m.covaried
+	return rules
+}
+
+// covaried are the coordinates of variances and correlations of groups: the law of few groups is far from log-normal.
+func (m *density) covaried() (places []int) {
+	for k, i := range m.places {
 		if v := m.o.variables[i]; v.plain || v.group >= 0 && m.engine.groups[v.group].Covaried {
-			rules.Marginals = append(rules.Marginals, k)
+			places = append(places, k)
 		}
 	}
-	return rules
+	return places
 }
 
 // begin evaluates where a climb ended.

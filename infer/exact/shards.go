@@ -77,22 +77,21 @@ func (e *Engine) emptySums(frame string) (*Sums, error) {
 
 // Add adds all rows of data: those of the next file, or of the next ones where data is [ability.Filed].
 func (s *Sums) Add(ctx context.Context, data credence.Data) error {
-	if data.Rows() == 0 {
-		for range len(ability.Files(data)) - 1 {
-			s.endFile()
+	end := s.file + len(ability.Files(data)) - 1
+	if data.Rows() > 0 {
+		e := s.engine
+		r, err := problem.Open("exact", e.model, data, problem.AllRoles)
+		if err != nil {
+			return err
 		}
-		return nil
+		s.inputs = r.Report().Inputs
+		if err := s.addFiles(ctx, credence.NewWorkspace(e.config.Threads), r, e.model.Features); err != nil {
+			return err
+		}
 	}
-	e := s.engine
-	r, err := problem.Open("exact", e.model, data, problem.AllRoles)
-	if err != nil {
-		return err
+	for s.file < end { // the last ones may have no rows
+		s.endFile()
 	}
-	s.inputs = r.Report().Inputs
-	if err := s.addFiles(ctx, credence.NewWorkspace(e.config.Threads), r, e.model.Features); err != nil {
-		return err
-	}
-	s.endFile()
 	return nil
 }
 

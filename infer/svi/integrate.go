@@ -364,20 +364,25 @@ func (g *integration) rules() hyper.Rules {
 	}
 	rules := hyper.Rules{
 		Weights: g.Dims, Steps: modeSteps, Width: slopeStep, Near: nearMode, Enough: enough, Polish: !g.quadratic,
-		Climb: g.climb, Tell: g.tell,
+		Climb: g.climb, Tell: g.tell, Marginals: g.covaried,
 		Spread: func(linear []float64, scale float64, difference []float64) {
 			g.newton.Layout.AddOuter(linear, scale, difference[:g.Dims])
 		},
-	}
-	for i, k := range g.newton.LearnedPriors() { // the law of few groups is far from log-normal
-		if k >= len(g.Groups) || g.Groups[k].Covaried {
-			rules.Marginals = append(rules.Marginals, i)
-		}
 	}
 	if !g.Prior.ARD { // whose further weights have variances that no row tells of
 		rules.Law = g.law
 	}
 	return rules
+}
+
+// covaried are the coordinates of variances and correlations of groups: the law of few groups is far from log-normal.
+func (g *integration) covaried() (places []int) {
+	for i, k := range g.newton.LearnedPriors() {
+		if k >= len(g.Groups) || g.Groups[k].Covaried {
+			places = append(places, i)
+		}
+	}
+	return places
 }
 
 // law returns the prior variances of all groups at θ.

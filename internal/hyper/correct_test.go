@@ -34,7 +34,7 @@ func (c *corrected) Evaluate(ctx context.Context, from *Evaluation, thetas [][]f
 func (c *corrected) integrate(t *testing.T) *Integrated {
 	t.Helper()
 	rules := Rules{
-		Weights: 1, Steps: 10, Width: 0.02, Near: 0.05, Enough: 1e-5, Spread: Upper(1), Marginals: []int{0},
+		Weights: 1, Steps: 10, Width: 0.02, Near: 0.05, Enough: 1e-5, Spread: Upper(1), Marginals: func() []int { return []int{0} },
 		Climb: func(_ context.Context, at *Evaluation, theta []float64) (*Evaluation, error) {
 			c.climbs++
 			return at, nil

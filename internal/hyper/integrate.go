@@ -54,16 +54,8 @@ func (r Rules) Integrate(ctx context.Context, m Model, top *Maximum) (*Integrate
 			return nil, err
 		}
 		out, elsewhere, err := r.integrate(ctx, m, top)
-		for _, j := range r.Marginals {
-			if out == nil || err != nil || elsewhere != nil {
-				break
-			}
-			if out.Mode.Axes.SD(j) < leastMarginal {
-				continue
-			}
-			var law Marginal
-			law, err = r.marginal(ctx, m, top, j)
-			out.Marginals = append(out.Marginals, law)
+		if elsewhere == nil && err == nil {
+			out.Marginals, err = r.marginals(ctx, m, top)
 		}
 		if elsewhere == nil || err != nil {
 			return out, err

@@ -23,6 +23,24 @@ const (
 	mostWidened   = 40
 )
 
+// marginals returns the laws that are wanted.
+func (r Rules) marginals(ctx context.Context, m Model, top *Maximum) (laws []Marginal, err error) {
+	if r.Marginals == nil {
+		return nil, nil
+	}
+	for _, j := range r.Marginals() {
+		if top.Axes.SD(j) < leastMarginal {
+			continue
+		}
+		law, err := r.marginal(ctx, m, top, j)
+		if err != nil {
+			return nil, err
+		}
+		laws = append(laws, law)
+	}
+	return laws, nil
+}
+
 // marginal follows the log density along the line on which coordinate j moves and the others with it, by their
 // regression on it under N(θ̂, H⁻¹): there the density of all is that of j, where their curvature is that of the mode.
 func (r Rules) marginal(ctx context.Context, m Model, top *Maximum, j int) (Marginal, error) {

@@ -83,8 +83,9 @@ type Rules struct {
 	// Law returns numbers whose expectations over θ are wanted beside the moments, convex functions of θ: the prior
 	// variances, which are those of weights that no row has. It may be nil.
 	Law func(theta []float64) []float64
-	// Marginals are the coordinates whose marginal laws are wanted beside the moments.
-	Marginals []int
+	// Marginals returns the coordinates whose marginal laws are wanted beside the moments. A climb may end where others
+	// are coordinates, so that it is asked at the mode that is integrated about. It may be nil.
+	Marginals func() []int
 	Tell      func(stage string, done, total int, logDensity float64) // may be nil
 }
 

@@ -199,12 +199,18 @@ func TestBanana(t *testing.T) {
 func TestTwoModes(t *testing.T) {
 	m := &toy{density: hills(4, 3)}
 	r := rules
-	climbs := 0
+	climbs, wanted := 0, []int{1} // no coordinate of the first mode
+	r.Marginals = func() []int { return wanted }
 	r.Climb = func(_ context.Context, _ *Evaluation, theta []float64) (*Evaluation, error) {
 		climbs++
+		wanted = []int{0}
 		return m.from(theta...), nil
 	}
 	low, all := searched(t, r, m, -0.1)
+	if len(all.Marginals) != 1 || all.Marginals[0].Coordinate != 0 {
+		t.Errorf("marginals %+v of the mode where the climb ended", all.Marginals)
+	}
+	r.Marginals = nil
 	if near(t, "the lower mode", low.At.Theta[0], 0.03, 0.05); climbs != 1 || all.Outcome != Summed || !(all.Mode.At.LogDensity > low.At.LogDensity+2) {
 		t.Errorf("%d climbs, %+v", climbs, all)
 	}
