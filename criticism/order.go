@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence/internal/special"
 )
@@ -58,14 +59,59 @@ func (s *sample) order() *Finding {
 		f.Statistic, f.P = drift, far
 		f.Text = fmt.Sprintf("the residuals drift from the first row to the last (correlation %.2g), so that rows to come will be farther off", drift)
 	}
-	if s.time != "" {
-		f.Remedy = fmt.Sprintf("add hsgp(%s) to the formula, by which the file is sorted", s.term(s.time))
-	}
 	explains := f.Statistic * f.Statistic
+	if s.time != "" {
+		f.Remedy = s.alongTime(explains)
+	}
 	if f.explains = &explains; explains < s.error()*s.error() {
 		return nil
 	}
 	return f
+}
+
+// alongTime says what to do about residuals that go with the time by which the file is sorted, where that explains a
+// share of their variance.
+func (s *sample) alongTime(explains float64) string {
+	term := s.term(s.time)
+	switch {
+	case s.clock && !s.has("s(hour("+s.time+")") && s.daily() > explains:
+		return fmt.Sprintf("add s(hour(%s), period=24) to the formula: they go with the time of day", term)
+	case s.has("hsgp(" + s.time):
+		return fmt.Sprintf("hsgp(%s) does not follow them: add what else comes and goes with %[1]s, or a hsgp of more waves, m=200", term)
+	}
+	return fmt.Sprintf("add hsgp(%s) to the formula, by which the file is sorted", term)
+}
+
+// has says whether a term of the formula begins so.
+func (s *sample) has(term string) bool {
+	return slices.ContainsFunc(s.blocks, func(block string) bool { return strings.HasPrefix(block, term) })
+}
+
+// daily is the share of the variance of residuals that waves of a day and of half a day explain, of a time in days; 0
+// where it may be chance.
+func (s *sample) daily() float64 {
+	v := &s.view
+	times := column{scale: 1}
+	if s.beside != nil {
+		times.values = pick(s.beside, v.rows)
+	} else {
+		times = s.inputs[slices.IndexFunc(s.inputs, func(in column) bool { return in.name == s.time })]
+		times.values = pick(times.values, v.at)
+	}
+	e, waves := pick(s.residual, v.rows), make([][]float64, 4)
+	standardise(e)
+	for _, t := range times.values {
+		t = t*times.scale + times.centre
+		for k := range waves {
+			sin, cos := math.Sincos(2 * math.Pi * float64(1+k/2) * t)
+			waves[k] = append(waves[k], []float64{sin, cos}[k%2])
+		}
+	}
+	explains, p, _ := scoreTest(waves, [][]float64{v.ones}, v.ones, e, false)
+	if !(p <= s.share) {
+		return 0
+	}
+	return explains
 }
 
 // ascends says that values never fall, and rise often enough to say where a row stands.

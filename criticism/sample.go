@@ -39,8 +39,10 @@ const (
 // column is an input of the model, or a column beside it.
 type column struct {
 	name     string
-	values   []float64 // of the rows compared
+	values   []float64 // of the rows compared, as the model has them
 	category bool
+	centre   float64 // of the values, and their scale, as the data have them
+	scale    float64
 }
 
 // sample holds the rows that are looked at.
@@ -69,6 +71,8 @@ type sample struct {
 	inputs         []column  // of the rows compared
 	columns        []*column // inputs that are numbers, which residuals are compared with
 	time           string    // column by which the file is sorted, in the model or beside it
+	clock          bool      // which holds dates
+	beside         []float64 // its values in every row, where it is beside the model
 	keys           []column  // beside the model, of every row
 
 	vague   bool    // how large residuals are is not known
@@ -96,7 +100,7 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 		// those that say that a value is missing are categories
 		for j := range fr.Inputs[:min(len(fr.Inputs), mostKept)] {
 			in := &fr.Inputs[j]
-			s.inputs = append(s.inputs, column{name: in.Name, category: in.Kind == credence.Category || in.Indicates})
+			s.inputs = append(s.inputs, column{name: in.Name, category: in.Kind == credence.Category || in.Indicates, centre: in.Center, scale: in.Scale})
 		}
 	}
 	if fitted.Frame != nil {
@@ -123,6 +127,9 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 		if err := s.readKeys(fr, data); err != nil {
 			return nil, err
 		}
+	}
+	if s.time != "" && framed {
+		s.clock = fr.Reading.Notations[s.time].Date != "" || s.options.Beside != nil && s.options.Beside.Schema().Reading.Notations[s.time].Date != ""
 	}
 	for i := range s.target {
 		s.used = append(s.used, i)
@@ -276,7 +283,7 @@ func (s *sample) readKeys(fr *frame.Frame, data credence.Data) error {
 	}
 	s.keys = slices.DeleteFunc(s.keys, func(key column) bool {
 		if s.time == "" && !key.category && ascends(key.values) {
-			s.time = key.name
+			s.time, s.beside = key.name, key.values
 		}
 		values := distinct(key.values)
 		return values < 3 || 3*values > len(key.values) || !key.category && slices.ContainsFunc(key.values, func(v float64) bool { return v != math.Trunc(v) })

@@ -330,6 +330,17 @@ func TestPredictionsWithoutGroups(t *testing.T) {
 	near("variance of none", variance+g+h, bothVariance)
 	_, other := latent([]string{"none"}, "new", "new") // without the variance of the law
 	near("variance of none, of a new group", other, variance)
+	for _, c := range []struct {
+		groups []string
+		drawn  int // values of the two columns
+	}{{nil, 2}, {[]string{"none"}, 0}, {[]string{"g"}, 1}} {
+		fresh := must.Value(table.New().Categories("g", []string{"new"}).Categories("h", []string{"new"}).Numbers("x", []float64{4}).Source())(t)
+		scored := must.Value(must.Value(score.New(fitted, score.Options{Groups: c.groups}))(t).Table(fresh, score.IgnoreTargets))(t)
+		must.Succeed(t, scored.Each(t.Context(), func(*score.Rows) error { return nil }))
+		if drawn := scored.Counts().DrawnGroups; drawn != c.drawn {
+			t.Errorf("groups %q: %d values of groups are drawn from their law, want %d", c.groups, drawn, c.drawn)
+		}
+	}
 	some, someVariance := latent([]string{"(1|g)"}, "a", "p")
 	beside, otherVariance := latent(nil, "a", "new")
 	near("mean of g", some, beside)

@@ -23,6 +23,8 @@ type Expr struct {
 	// Grouped says that the levels are groups of rows, whose effects have a law of their own: a missing value is a
 	// level of its own, and one that training did not have is drawn from the law, unless refusing is stated.
 	Grouped bool `json:"grouped,omitempty"`
+	// Idle says that nothing looks at the levels: those that training did not have are neither counted nor refused.
+	Idle bool `json:"-"`
 }
 
 // Column returns the expression that is a column itself.

@@ -104,7 +104,7 @@ func (f *Frame) TargetName() string {
 
 // Lenient reports whether the levels of an expression may be others than those of training.
 func (f *Frame) Lenient(e *Expr) bool {
-	return f.Unseen == AtPrior || e.Keyed || e.Grouped && f.Unseen == ""
+	return f.Unseen == AtPrior || e.Keyed || e.Idle || e.Grouped && f.Unseen == ""
 }
 
 // drops says which columns a row is left out for that lacks their value; nil where none is left out.

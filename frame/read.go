@@ -156,7 +156,7 @@ func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) er
 // countUnseen counts the code of a row that is read for the first time.
 func (b *Bound) countUnseen(in *Input, code float64, fresh bool) {
 	switch {
-	case code >= 0 || !fresh || in.Expr.Keyed:
+	case code >= 0 || !fresh || in.Expr.Keyed || in.Expr.Idle:
 	case in.Expr.Grouped:
 		b.counts.DrawnGroups++
 	default:

@@ -30,6 +30,8 @@ func (l *looking) judge(stated string) {
 	}
 	l.copies(odd)
 	targets := l.targets(stated, odd)
+	l.few(targets, odd)
+	l.sums(targets, odd)
 	for _, t := range targets {
 		l.nearCopies(t, odd)
 	}
@@ -332,12 +334,23 @@ func (l *looking) nearCopies(target int, odd []bool) {
 		switch wrong, all := mistakes(a, b); {
 		case values <= fewestNamed && all >= 2*fewestNamed && 50*wrong <= all:
 			found("tells %s by itself in %d of %d rows", t, len(a)-wrong, len(a))
+		case values > 2 && toldBy(b, a):
+			found("is told by %s without a mistake in %d rows, as what is made from it is", t, len(a))
 		case numbers && values > 2:
 			if r := stat.Correlation(criticism.Ranks(a), criticism.Ranks(b), nil); math.Abs(r) > nearly {
 				found("orders the rows as %s does (rank correlation %.4f)", t, r)
 			}
 		}
 	}
+}
+
+// toldBy says whether a flag, with one of two values in twenty rows or more, is the same wherever y is.
+func toldBy(y, flag []float64) bool {
+	if _, values := codesOf(flag); values != 2 {
+		return false
+	}
+	wrong, all := mistakes(y, flag)
+	return all >= fewestNamed && wrong == 0
 }
 
 // mistakes returns in how many rows x does not tell y, which has few values, at best: by the most common y of each

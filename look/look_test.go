@@ -122,6 +122,10 @@ func TestPlain(t *testing.T) {
 // TestPlanted: each of these faults is found, in the column that has it, and nothing else is.
 func TestPlanted(t *testing.T) {
 	s := plain(600)
+	number := func(j, i int) (v float64) {
+		fmt.Sscan(s.cells[j][i], &v)
+		return v
+	}
 	month := func(i int) time.Time { return time.Date(2020, 1, 1+i%700, 0, 0, 0, 0, time.UTC) }
 	for _, c := range []struct {
 		what, text string
@@ -140,15 +144,17 @@ func TestPlanted(t *testing.T) {
 			return map[string]string{"Basel": "3", "Bern": "1", "Chur": "2"}[s.cells[3][i]]
 		}},
 		{look.NearCopy, "orders the rows as price does (rank correlation 1.0000)", "log of the price", func(i int) string {
-			var v float64
-			fmt.Sscan(s.cells[4][i], &v)
-			return fmt.Sprintf("%.6f", math.Log(v)+1e-4*math.Sin(float64(i)))
+			return fmt.Sprintf("%.6f", math.Log(number(4, i))+1e-4*math.Sin(float64(i)))
 		}},
 		{look.NearCopy, "rank correlation -", "below the price", func(i int) string {
-			var v float64
-			fmt.Sscan(s.cells[4][i], &v)
-			return fmt.Sprintf("%.6f", -v+.3*math.Sin(float64(i)))
+			return fmt.Sprintf("%.6f", -number(4, i)+.3*math.Sin(float64(i)))
 		}},
+		{look.NearCopy, "is told by price without a mistake in 600 rows", "dear", func(i int) string { return fmt.Sprint(number(4, i) > 30) }},
+		{look.Copy, "is 2.54·size − 1", "in centimetres", func(i int) string { return fmt.Sprintf("%.5f", 2.54*number(0, i)-1) }},
+		{look.Copy, "is size + age", "total", func(i int) string { return fmt.Sprintf("%.3f", number(0, i)+number(1, i)) }},
+		{look.NearCopy, "is size − rest", "price", func(i int) string { return fmt.Sprintf("%.3f", number(0, i)-number(4, i)) }},
+		{look.Reading, "a few values are far beyond all others of grams (from ", "", func(i int) string { return fmt.Sprint((40 + i*7%61) * []int{1000, 1}[min(1, i%250)]) }},
+		{look.Reading, "one value is nearly all of rare (all but 2 of 600 rows)", "", func(i int) string { return fmt.Sprint(i%300 == 7) }},
 		{look.Reading, "looks like dates or times, such as", "month", func(i int) string { return month(i).Format("Jan 2006") }},
 		{look.Reading, "looks like dates or times, such as", "clock", func(i int) string { return fmt.Sprintf("%02d:%02d", i%24, i*7%60) }},
 		{look.Reading, `looks like numbers in "kg"`, "weight", func(i int) string { return fmt.Sprintf("%d kg", 40+i*7%300) }},
@@ -162,7 +168,13 @@ func TestPlanted(t *testing.T) {
 		{look.Reading, `differ by case or spaces alone, such as "RED" and "Red"`, "colour", func(i int) string { return []string{"Red", "blue", "RED", "green"}[i*i%7%4] }},
 		{look.Reading, "written in several ways", "mixed", func(i int) string { return month(i).Format([]string{"2006-01-02", "02.01.2006"}[i%2]) }},
 	} {
-		r := at(t, s.add(c.column, c.cell).text(), look.Options{})
+		name := c.column
+		if words := strings.Fields(c.text); name == "" { // the table's
+			name = words[slices.Index(words, "of")+1]
+		} else if name == "price" { // the target, which the last word tells
+			name = words[len(words)-1]
+		}
+		r := at(t, s.add(name, c.cell).text(), look.Options{})
 		if len(r.Findings) != 1 {
 			t.Errorf("%s: %d findings %+v", c.column, len(r.Findings), r.Findings)
 			continue

@@ -237,3 +237,20 @@ func keepGroups(fitted *credence.Fitted, names []string) (*credence.Fitted, erro
 	}
 	return &changed, nil
 }
+
+// idleKeys returns inputs, those of them idle that are keys of groups whose effects are all left out.
+func idleKeys(inputs []frame.Input, fitted *credence.Fitted) []frame.Input {
+	looked := map[int]bool{}
+	for _, term := range fitted.Members[0].Model.Features.(*feature.Set).Terms() {
+		if groups, ok := term.(*feature.Multilevel); ok && !groups.Off {
+			for _, key := range groups.Key {
+				looked[key] = true
+			}
+		}
+	}
+	inputs = slices.Clone(inputs)
+	for j := range inputs {
+		inputs[j].Expr.Idle = inputs[j].Expr.Grouped && !looked[j]
+	}
+	return inputs
+}

@@ -120,6 +120,9 @@ func (s *Scorer) change(stored *frame.Frame) error {
 	changed := *stored
 	changed.Missing, changed.Unseen = checked.Missing, checked.Unseen
 	changed.DropTarget = stored.DropTarget || s.options.DropTarget
+	if s.options.Groups != nil {
+		changed.Inputs = idleKeys(stored.Inputs, s.fitted)
+	}
 	s.frame = &changed
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/metric"
-	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection/refit"
 )
@@ -123,7 +122,7 @@ type refitted struct {
 
 // evaluateRefits scores the rows of a table by fits without them.
 func (p *program) evaluateRefits(ctx context.Context, model string, paths []string, flags *scoreFlags, again *refits, measures apply.Measures, by []string) error {
-	fitted, err := modelfile.Load(model)
+	fitted, err := load(model)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/credence-ml/credence/dataset/output"
 	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -118,7 +117,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 		return err
 	}
 	p.out = until{ctx, p.out}
-	fitted, err := modelfile.Load(path)
+	fitted, err := load(path)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}

@@ -52,6 +52,12 @@ func (p *program) apply(ctx context.Context, model string, paths []string, a app
 	return p.bind(ctx, scorer, paths, options, a)
 }
 
+// load loads a model, into large pages where the file is not small.
+func load(path string) (*credence.Fitted, error) {
+	useLargePages([]string{path})
+	return modelfile.Load(path)
+}
+
 // scorer loads a model, and returns it with how flags say that data are read.
 func (p *program) scorer(model string, a application) (*score.Scorer, dataset.Options, error) {
 	options, policy, err := a.flags.options(p)
@@ -65,7 +71,7 @@ func (p *program) scorer(model string, a application) (*score.Scorer, dataset.Op
 	if policy.Policy == frame.Refuse { // that of the model
 		policy.Policy = ""
 	}
-	fitted, err := modelfile.Load(model)
+	fitted, err := load(model)
 	if err != nil {
 		return nil, options, err
 	}

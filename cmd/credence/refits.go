@@ -14,7 +14,6 @@ import (
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
-	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection/refit"
 )
@@ -65,7 +64,7 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 	if policy.Policy != frame.Refuse || policy.dropTarget || a.flags.unseen != "" {
 		return nil, misused(errors.New("refits treat missing and unseen values as the model was told to: leave --unseen and the policies of --missing out, or fit the model with them"))
 	}
-	fitted, err := modelfile.Load(model)
+	fitted, err := load(model)
 	if err != nil {
 		return nil, err
 	}
