@@ -36,12 +36,12 @@ func (l *looking) sums(targets []int, odd []bool) {
 				continue
 			}
 			x := l.someOf(j)
-			if mean, sd := stat.MeanStdDev(x, nil); !(sd > 0) || math.IsInf(sd, 0) { // one with missing values is no number
+			mean, sd := stat.MeanStdDev(x, nil)
+			if !(sd > 0) || math.IsInf(sd, 0) { // as of a column with missing values
 				continue
-			} else {
-				floats.AddConst(-mean, x)
-				floats.Scale(1/sd, x)
 			}
+			floats.AddConst(-mean, x)
+			floats.Scale(1/sd, x)
 			rest := slices.Clone(x)
 			for range 2 { // the second time for what rounding left
 				for _, b := range basis {

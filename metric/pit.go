@@ -58,8 +58,8 @@ func (p *PIT) Add(below, upTo, weight float64) {
 	if p.rng == nil {
 		p.rng = rand.New(rand.NewPCG(p.Seed, PITBins))
 	}
-	if n := len(p.draws); n == cap(p.draws) {
-		p.draws = slices.Grow(p.draws, n+1) // twice as many, since append makes and copies large slices four times as often
+	if n := len(p.draws); n == cap(p.draws) { // twice as many, since append copies large slices four times as often
+		p.draws = slices.Grow(p.draws, n+1)
 	}
 	p.draws = append(p.draws, below+(upTo-below)*p.rng.Float64())
 	for k, level := range Levels() {
