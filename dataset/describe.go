@@ -111,16 +111,6 @@ func (t *Table) Notes() []Note {
 	return append(notes, t.notes...)
 }
 
-// positions returns the position of every column by its name: wide tables are
-// looked up too often to search.
-func positions(columns []credence.Column) map[string]int {
-	index := make(map[string]int, len(columns))
-	for i := range columns {
-		index[columns[i].Name] = i
-	}
-	return index
-}
-
 // checkTypes refuses types of columns that do not exist.
 func (t *Table) checkTypes() error {
 	for _, name := range slices.Sorted(maps.Keys(t.options.Types)) {

@@ -68,10 +68,7 @@ func (t *Table) Fields(ctx context.Context, columns []string, visit func(*Fields
 		rows += b.Count
 		return visit(&Fields{First: first, Rows: b.Count, rows: &b.Rows})
 	}
-	if t.format == formatParquet {
-		return t.wordFailure(t.passParquet(ctx, chosen, 0, 0, consume))
-	}
-	return t.wordFailure(t.passText(ctx, chosen, 0, credence.Position{}, consume))
+	return t.passFrom(ctx, chosen, 0, credence.Position{}, consume)
 }
 
 // WriteCSV writes columns of all rows as CSV, with the cells as the table has them.

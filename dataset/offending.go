@@ -82,7 +82,7 @@ func (o *Offending) add(e *text.Error) {
 // Error names every text that cannot be read.
 func (o *Offending) Error() string {
 	worded, t := *o.first, o.table
-	if len(o.found) > 0 && (len(o.found) > 1 || len(o.found[0].texts) > 1 || t.begun(o.found[0].column)) {
+	if len(o.found) > 0 && (len(o.found) > 1 || len(o.found[0].texts) > 1 || t.Undecided(o.found[0].column)) {
 		bare, _ := cell.WithoutRemedy(worded.What)
 		worded.What = bare + t.others(o.found, o.texts > o.most)
 	}
@@ -91,12 +91,6 @@ func (o *Offending) Error() string {
 
 // Unwrap returns the failure at the first cell.
 func (o *Offending) Unwrap() error { return o.first }
-
-// begun says whether a column has too little in the sample to tell its kind by.
-func (t *Table) begun(name string) bool {
-	i, known := t.index[name]
-	return known && t.columns[i].unknown
-}
 
 // others names the texts behind the first, and what to do about all; more says that there may be others still.
 func (t *Table) others(found []offending, more bool) string {

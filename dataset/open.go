@@ -56,7 +56,7 @@ func Open(ctx context.Context, paths []string, options Options) (table *Table, e
 	t := &Table{options: options}
 	t.state()
 	if options.Schema != nil {
-		t.trained = positions(options.Schema.Columns)
+		t.trained = options.Schema.Places()
 		t.options.Reading = options.Schema.Reading
 	}
 	defer func() {

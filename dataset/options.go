@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
@@ -102,19 +103,9 @@ func (o *Options) threads() int {
 	return o.Threads
 }
 
-func (o *Options) memoryLimit() int64 {
-	if o.MemoryLimit == 0 {
-		return defaultMemoryLimit
-	}
-	return o.MemoryLimit
-}
+func (o *Options) memoryLimit() int64 { return cmp.Or(o.MemoryLimit, defaultMemoryLimit) }
 
-func (o *Options) maxLevels() int {
-	if o.MaxLevels == 0 {
-		return defaultMaxLevels
-	}
-	return o.MaxLevels
-}
+func (o *Options) maxLevels() int { return cmp.Or(o.MaxLevels, defaultMaxLevels) }
 
 // ParseTypes reads "age=category,zip=text,sold=dmy". The kinds are number, boolean and
 // category; text is another word for category, and date, ymd, dmy and mdy are numbers that are

@@ -76,17 +76,12 @@ func (t *Table) pass(ctx context.Context, chosen *selection, found *outcome, put
 		}
 		return nil
 	}
-	var err error
-	if t.format == formatParquet {
-		err = t.passParquet(ctx, chosen, 0, 0, consume)
-	} else {
-		err = t.passText(ctx, chosen, 0, credence.Position{}, consume)
-	}
+	err := t.passFrom(ctx, chosen, 0, credence.Position{}, consume)
 	if unread != nil && ctx.Err() == nil {
-		err = unread
+		err = t.wordFailure(unread)
 	}
 	if err != nil {
-		return t.wordFailure(err)
+		return err
 	}
 	if found.rows == 0 {
 		return t.noRows()
@@ -142,6 +137,14 @@ func (t *Table) note(text string) {
 	if n := (Note{Text: text}); !slices.Contains(t.notes, n) {
 		t.notes = append(t.notes, n)
 	}
+}
+
+// passFrom runs a pass over the files, from a place in input first on.
+func (t *Table) passFrom(ctx context.Context, chosen *selection, first int, start credence.Position, consume func(*text.Block) error) error {
+	if t.format == formatParquet {
+		return t.wordFailure(t.passParquet(ctx, chosen, first, start.Offset, consume))
+	}
+	return t.wordFailure(t.passText(ctx, chosen, first, start, consume))
 }
 
 // passText runs a pass over text, from a place in input first on.

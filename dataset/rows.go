@@ -101,10 +101,7 @@ func (t *Table) Rows(ctx context.Context, columns []string, start credence.Posit
 		t.noteEntries(r.merged, r.queries)
 		t.noteZero(r.zero)
 	}()
-	if t.format == formatParquet {
-		return t.wordFailure(t.passParquet(ctx, chosen, first, start.Offset, r.consume))
-	}
-	return t.wordFailure(t.passText(ctx, chosen, first, start, r.consume))
+	return t.passFrom(ctx, chosen, first, start, r.consume)
 }
 
 // Behind returns the place behind the last run that visit took from Rows without an error, or the one at which Rows

@@ -218,7 +218,7 @@ func (t *Table) describe(names []string, seen *sample) {
 		seen.counts = append(seen.counts, cell.Census{KeepLevels: declared && kind == credence.Category})
 	}
 	t.columns = make([]column, len(seen.counts))
-	t.index = positions(t.schema.Columns)
+	t.index = t.schema.Places()
 }
 
 // sampleSparse is sampleFile for libsvm and Vowpal Wabbit text.
@@ -310,12 +310,8 @@ func (t *Table) noRows() error {
 	if t.format != formatCSV {
 		return noRowsError{&text.Error{File: t.inputs[0].name, What: "there are no rows: was the file written completely?"}}
 	}
-	names := make([]string, len(t.schema.Columns))
-	for i := range names {
-		names[i] = t.schema.Columns[i].Name
-	}
 	return noRowsError{&text.Error{File: t.inputs[0].name, What: fmt.Sprintf("there is no row below the header, the line %s: was the file written completely?",
-		cell.Quote(strings.Join(names, string(rune(t.parser(t.inputs[0]).Delimiter)))))}}
+		cell.Quote(strings.Join(t.schema.Names(), string(rune(t.parser(t.inputs[0]).Delimiter)))))}}
 }
 
 // columnOrder returns, for every field of a file, its column in the schema, -1 for one without a name.

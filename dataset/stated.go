@@ -111,7 +111,7 @@ func (t *Table) state() {
 	if s == nil {
 		return
 	}
-	o.Reading, t.stated = credence.Reading{Missing: s.Reading.Missing}, positions(s.Columns)
+	o.Reading, t.stated = credence.Reading{Missing: s.Reading.Missing}, s.Places()
 	for _, c := range s.Columns {
 		_, overridden := o.Types[c.Name]
 		if n, is := s.Reading.Notations[c.Name]; is && !overridden && o.Dates[c.Name] == "" {

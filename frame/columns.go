@@ -168,10 +168,7 @@ func (v *view) show(chunk *credence.Chunk) {
 				break
 			}
 			if to := v.named[next]; to.column == j {
-				row[to.wide] = 1
-				if values != nil {
-					row[to.wide] = values[k]
-				}
+				row[to.wide] = linop.At(values, k)
 			}
 		}
 	}

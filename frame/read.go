@@ -217,10 +217,7 @@ func (b *Bound) readUnseen(dst []float64) []float64 {
 	for i := range chunk.Sparse.Rows {
 		columns, values := chunk.Sparse.Row(i)
 		for k := len(columns) - 1; k >= 0 && int(columns[k]) >= b.frame.Sparse; k-- {
-			v := 1.0
-			if values != nil {
-				v = values[k]
-			}
+			v := linop.At(values, k)
 			dst[i] += v * v
 			some = true
 		}
