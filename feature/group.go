@@ -1,12 +1,11 @@
 package feature
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/credence-ml/credence/ability"
 )
 
 // group is a run of columns that are one product of inputs: powers of numbers, times a combination
@@ -174,11 +173,4 @@ func (p *products) complete(g *group, known map[string]bool) bool {
 }
 
 // scaleOf is the scale of an input, of which 0 means 1.
-func scaleOf(in *Input) float64 {
-	if in.Scale == 0 {
-		return 1
-	}
-	return in.Scale
-}
-
-var _ ability.Rescaled = (*Set)(nil)
+func scaleOf(in *Input) float64 { return cmp.Or(in.Scale, 1) }

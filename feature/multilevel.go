@@ -116,7 +116,7 @@ func (t *Multilevel) OfRows(in *Inputs, batches iter.Seq2[*credence.Batch, error
 		}
 	}
 	if m.levels() == 1 {
-		return nil, fmt.Errorf("%s: %s has one level in training, %s: leave the term out", t.Name, m.keyName(), m.levelName(0))
+		return nil, fmt.Errorf("%s: %s has one level in training, %s: leave the term out", t.Name, m.key.key(), m.levelName(0))
 	}
 	return &of, nil
 }
@@ -218,15 +218,6 @@ func (m *multilevelMap) addUnseen(variance []float64, rows *credence.Batch, prio
 	}
 }
 
-// keyName names the categories of the groups: "g:h".
-func (m *multilevelMap) keyName() string {
-	names := make([]string, len(m.key.inputs))
-	for k := range m.key.inputs {
-		names[k] = m.key.inputs[k].Name
-	}
-	return strings.Join(names, ":")
-}
-
 // levelName names a group, "g=a:h=b".
 func (m *multilevelMap) levelName(level int) string {
 	if len(m.term.Key) > 1 {
@@ -305,7 +296,7 @@ func (s *Set) Covariances() (list []ability.Covariance) {
 			continue
 		}
 		t := m.term
-		c := ability.Covariance{Block: k, Key: m.keyName(), Levels: m.levels(), SD: t.SD, Held: t.Held, Correlations: t.Correlations, Own: m.own()}
+		c := ability.Covariance{Block: k, Key: m.key.key(), Levels: m.levels(), SD: t.SD, Held: t.Held, Correlations: t.Correlations, Own: m.own()}
 		for j := range m.count {
 			c.Columns = append(c.Columns, cmp.Or(m.columnName(j), constant))
 		}

@@ -212,9 +212,10 @@ func (b *Binder) keyOf(t *term) uint64 {
 	return keyhash.Shorten(key, t.Bits)
 }
 
-// name returns the name of a term's feature in the present row.
+// name returns the name of a term's feature in the present row, as the formula writes the product; namespaces have that
+// of the entry that the present cross is of.
 func (b *Binder) name(t *term) []byte {
-	if len(t.Inputs) == 1 && !b.cells[t.Inputs[0]].level {
+	if len(t.Inputs) == 1 && !t.bag && !b.cells[t.Inputs[0]].level {
 		return []byte(t.label)
 	}
 	b.text = b.text[:0]
@@ -223,8 +224,11 @@ func (b *Binder) name(t *term) []byte {
 			b.text = append(b.text, ':')
 		}
 		in, c := &b.plan.Inputs[k], &b.cells[k]
-		b.text = append(b.text, in.name()...)
-		if c.level {
+		if in.Role == AsNamespace {
+			b.text = b.appendToken(b.text, int(b.bag[slices.Index(t.Order, n)]))
+			continue
+		}
+		if b.text = append(b.text, in.name()...); c.level {
 			b.text = append(append(b.text, '='), b.levelText(in, c)...)
 		}
 	}
@@ -280,7 +284,7 @@ func (b *Binder) crossBags(dst *linop.CSR, first int, t *term, depth int, v floa
 		}
 		if v != 0 {
 			key := keyhash.Shorten(b.key[depth-1], t.Bits)
-			b.entry(dst, first, b.slot(key, func() []byte { return b.crossName(t) }), v, unseen)
+			b.entry(dst, first, b.slot(key, func() []byte { return b.name(t) }), v, unseen)
 		}
 		return nil
 	}
@@ -320,27 +324,6 @@ func (b *Binder) space(k int) string {
 		return ""
 	}
 	return string(b.rows.Spaces.List[b.rows.Space[k]].Text)
-}
-
-// crossName names a product, as the formula writes it.
-func (b *Binder) crossName(t *term) []byte {
-	b.text = b.text[:0]
-	for n, input := range t.Inputs {
-		if n > 0 {
-			b.text = append(b.text, ':')
-		}
-		in, c := &b.plan.Inputs[input], &b.cells[input]
-		entry := b.bag[slices.Index(t.Order, n)]
-		switch {
-		case entry >= 0:
-			b.text = b.appendToken(b.text, int(entry))
-		case c.level:
-			b.text = append(append(append(b.text, in.name()...), '='), b.levelText(in, c)...)
-		default:
-			b.text = append(b.text, in.name()...)
-		}
-	}
-	return b.text
 }
 
 // appendToken appends the name of an entry: ns^token, or x7.

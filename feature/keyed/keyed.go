@@ -105,11 +105,7 @@ func (f *Features) Name(i int) string {
 	if f.Ends == nil {
 		return "x" + strconv.FormatUint(f.Keys[i], 10)
 	}
-	first := int64(0)
-	if i > 0 {
-		first = f.Ends[i-1]
-	}
-	return string(f.Text[first:f.Ends[i]])
+	return string(nameAt(f.Text, f.Ends, i))
 }
 
 // Validate refuses a dictionary whose parts do not fit each other.
@@ -128,14 +124,8 @@ func (f *Features) Validate() error {
 	if len(f.Ends) != len(f.Keys) {
 		return fmt.Errorf("keyed: %d names for %d keys: the file is damaged", len(f.Ends), len(f.Keys))
 	}
-	last := int64(0)
-	for i, end := range f.Ends {
-		if end < last || end > int64(len(f.Text)) {
-			return fmt.Errorf("keyed: the name of key %d ends at %d of %d bytes: the file is damaged", i, end, len(f.Text))
-		}
-		last = end
-	}
-	return nil
+	_, err := checkEnds(f.Text, f.Ends)
+	return err
 }
 
 // Frame says how rows of a table become keys and values.

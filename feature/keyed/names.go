@@ -37,11 +37,7 @@ func (n *Names) Name(slot int) string {
 	n.mu.Lock()
 	text, ends := n.text, n.ends
 	n.mu.Unlock()
-	first := int64(0)
-	if slot > 0 {
-		first = ends[slot-1]
-	}
-	return string(text[first:ends[slot]])
+	return string(nameAt(text, ends, slot))
 }
 
 // Arena returns the texts of the first count slots, one after the other, and
@@ -57,17 +53,31 @@ func (n *Names) Arena(count int) (text []byte, ends []int64) {
 
 // NamesOf returns the names that Arena returned.
 func NamesOf(text []byte, ends []int64) (*Names, error) {
-	last := int64(0)
+	last, err := checkEnds(text, ends)
+	if err == nil && last != int64(len(text)) {
+		err = fmt.Errorf("keyed: %d bytes of names, %d are used: the file is damaged", len(text), last)
+	}
+	return &Names{text: text, ends: ends}, err
+}
+
+// checkEnds refuses ends of names that are not in order within their text, and returns the last.
+func checkEnds(text []byte, ends []int64) (last int64, err error) {
 	for i, end := range ends {
 		if end < last || end > int64(len(text)) {
-			return nil, fmt.Errorf("keyed: name %d ends at %d of %d bytes: the file is damaged", i, end, len(text))
+			return 0, fmt.Errorf("keyed: the name of key %d ends at %d of %d bytes: the file is damaged", i, end, len(text))
 		}
 		last = end
 	}
-	if last != int64(len(text)) {
-		return nil, fmt.Errorf("keyed: %d bytes of names, %d are used: the file is damaged", len(text), last)
+	return last, nil
+}
+
+// nameAt returns one of names that stand one after the other, by their ends.
+func nameAt(text []byte, ends []int64, i int) []byte {
+	first := int64(0)
+	if i > 0 {
+		first = ends[i-1]
 	}
-	return &Names{text: text, ends: ends}, nil
+	return text[first:ends[i]]
 }
 
 // rename gives a slot another name.
@@ -90,11 +100,7 @@ func (n *Names) Keep(slots []int32) {
 	var text []byte
 	ends := make([]int64, 0, len(slots))
 	for _, slot := range slots {
-		first := int64(0)
-		if slot > 0 {
-			first = n.ends[slot-1]
-		}
-		text = append(text, n.text[first:n.ends[slot]]...)
+		text = append(text, nameAt(n.text, n.ends, int(slot))...)
 		ends = append(ends, int64(len(text)))
 	}
 	n.text, n.ends = text, ends
