@@ -74,10 +74,7 @@ func (c *compiler) columnIn(source string, node spec.Column) (credence.Kind, err
 	}
 	const most = 12 // names in a message
 	err := spec.Errorf(source, node, "there is no column %q", node.Name)
-	names := make([]string, len(c.schema.Columns))
-	for j := range names {
-		names[j] = c.schema.Columns[j].Name
-	}
+	names := c.schema.Names()
 	switch {
 	case c.schema.Sparse == 0 && len(names) == 1 && strings.ContainsAny(names[0], separators):
 		separator := names[0][strings.IndexAny(names[0], separators)]
@@ -110,10 +107,7 @@ func (c *compiler) level(node spec.Expr) (frame.Expr, error) {
 		return frame.Expr{}, c.formula.Errorf(node, "levels are those of a column as it is, or of a part of a date, and %s is neither", spec.Clip(node.String())).
 			WithRemedy("write such as onehot(zip) or onehot(hour(time)), once for each")
 	}
-	e, kind, err := c.expression(node)
-	if err == nil {
-		err = c.notTarget(node, e)
-	}
+	e, kind, err := c.column(node)
 	if !plain {
 		return e.AsLevel(), err
 	}
@@ -123,11 +117,7 @@ func (c *compiler) level(node spec.Expr) (frame.Expr, error) {
 	return e, err
 }
 
-// expression compiles a column of the formula under any number of transforms.
-func (c *compiler) expression(e spec.Expr) (frame.Expr, credence.Kind, error) {
-	return c.expressionIn(c.formula.Source, e)
-}
-
+// expressionIn compiles a column of a text under any number of transforms.
 func (c *compiler) expressionIn(source string, e spec.Expr) (frame.Expr, credence.Kind, error) {
 	switch e := e.(type) {
 	case spec.Column:
@@ -268,11 +258,8 @@ func (c *compiler) besides(call spec.Call) error {
 		c.plan.Frame.Offset = append(c.plan.Frame.Offset, frame.Constant(n.Value))
 		return nil
 	}
-	e, kind, err := c.expression(args[0])
+	e, kind, err := c.column(args[0])
 	if err != nil {
-		return err
-	}
-	if err := c.notTarget(args[0], e); err != nil {
 		return err
 	}
 	if kind == credence.Category {

@@ -97,14 +97,9 @@ type compiler struct {
 	spaces   map[string]bool // namespaces that are terms
 }
 
-// Compile gives a formula its meaning for tables of a schema. An error is a [*spec.Error],
-// but for a table that has no target by itself.
+// Compile gives a formula its meaning for tables of a schema, or for a table of which nothing is known where schema is
+// nil, see [Check]. An error is a [*spec.Error], but for a table that has no target by itself.
 func Compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan, error) {
-	return compile(tree, schema, options)
-}
-
-// compile is Compile, for a table of which nothing is known where schema is nil.
-func compile(tree spec.Formula, schema *credence.Schema, options Options) (*Plan, error) {
 	c := &compiler{
 		formula: tree, schema: schema, options: options, plan: &Plan{Intercept: true, family: options.Family}, open: schema == nil,
 		inputs: map[string]int{}, aside: map[string]bool{}, removed: map[string]bool{},
@@ -156,7 +151,7 @@ func (c *compiler) compile() error {
 	for _, term := range c.formula.Terms {
 		if term.Minus {
 			// Once more, now that it is known what "." stands for.
-			if err := c.remove(term.Expr); err != nil {
+			if err := eachTerm(term.Expr, c.remove); err != nil {
 				return err
 			}
 		}
@@ -164,7 +159,7 @@ func (c *compiler) compile() error {
 	for _, term := range c.formula.Terms {
 		var err error
 		if !term.Minus {
-			err = c.term(term.Expr)
+			err = eachTerm(term.Expr, c.term)
 		} else if _, ok := term.Expr.(spec.Number); ok {
 			c.plan.Intercept = false
 		}
@@ -230,7 +225,7 @@ func (c *compiler) warnTwice(term string) {
 // setAside is the first pass: what "." leaves out, and offset, weight and precision.
 func (c *compiler) setAside(term spec.Term) error {
 	if term.Minus {
-		return c.remove(term.Expr)
+		return eachTerm(term.Expr, c.remove)
 	}
 	return eachTerm(term.Expr, func(e spec.Expr) error {
 		call, ok := e.(spec.Call)
@@ -258,15 +253,11 @@ func (c *compiler) setAside(term spec.Term) error {
 // takeImportance makes the importance of Vowpal Wabbit text the weight of a row, and the base an
 // offset, where the formula has none.
 func (c *compiler) takeImportance() {
-	has := func(name string) bool {
-		_, ok := c.index[name]
-		return ok
-	}
-	if has("weight") && c.plan.Frame.Weight == nil {
+	if c.dense("weight") >= 0 && c.plan.Frame.Weight == nil {
 		weight := frame.Column("weight")
 		c.plan.Frame.Weight = &weight
 	}
-	if has("offset") && len(c.plan.Frame.Offset) == 0 {
+	if c.dense("offset") >= 0 && len(c.plan.Frame.Offset) == 0 {
 		c.plan.Frame.Offset = []frame.Expr{frame.Column("offset")}
 	}
 }
@@ -311,12 +302,6 @@ func (c *compiler) remove(e spec.Expr) error {
 		c.removed[e.Name] = true
 		return nil
 	case spec.Binary:
-		if e.Op == spec.Plus {
-			if err := c.remove(e.Left); err != nil {
-				return err
-			}
-			return c.remove(e.Right)
-		}
 		products, err := c.expand(e)
 		if err != nil {
 			return err

@@ -111,7 +111,7 @@ func Check(text string, options Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compile(tree, nil, options)
+	return Compile(tree, nil, options)
 }
 
 // unknownColumns are what "." stands for among unknown columns: names that no table has.

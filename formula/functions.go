@@ -157,20 +157,11 @@ func (c *compiler) lengthscale(f *function, a *spec.Arguments, allowed ...spec.R
 	switch d := f.dimension(c.schema.Sparse); {
 	case shared:
 		a.Errorf(written.Value, "ard=false means one lengthscale, not %d", len(s.Values)).WithRemedy("write a single number, or leave out ard=false")
-	case c.open && slices.ContainsFunc(a.Positional(), holdsDot):
+	case c.open && slices.ContainsFunc(a.Positional(), func(e spec.Expr) bool { return holds(e, isDot) }):
 		// The table decides how many columns take part.
 	case len(s.Values) != d:
 		a.Errorf(written.Value, "%d lengthscales are given for %d columns", len(s.Values), d).WithRemedy("give %d, or a single one for all", d)
 	}
 }
 
-// holdsDot reports whether an argument is "." or ". - a".
-func holdsDot(e spec.Expr) bool {
-	switch e := e.(type) {
-	case spec.Dot:
-		return true
-	case spec.Binary:
-		return holdsDot(e.Left) || holdsDot(e.Right)
-	}
-	return false
-}
+func isDot(e spec.Expr) bool { _, is := e.(spec.Dot); return is }

@@ -102,10 +102,7 @@ func (c *compiler) levels(f *function, arg spec.Expr) ([][]frame.Expr, error) {
 	case spec.Dot:
 		return c.dotLevels(f, map[string]bool{}), nil
 	case spec.Column:
-		x, _, err := c.expression(e)
-		if err == nil {
-			err = c.notTarget(e, x)
-		}
+		_, _, err := c.column(e)
 		return [][]frame.Expr{{keyedLevel(e.Name)}}, err
 	case spec.Call:
 		x, err := c.level(e)
@@ -113,7 +110,14 @@ func (c *compiler) levels(f *function, arg spec.Expr) ([][]frame.Expr, error) {
 		return [][]frame.Expr{{x}}, err
 	case spec.Binary:
 		if e.Op == spec.Minus {
-			return c.dotWithout(f, e)
+			rest, out, err := c.takenOut("hash", e)
+			if err != nil {
+				return nil, err
+			}
+			if _, ok := rest.(spec.Dot); !ok {
+				return nil, c.formula.Errorf(rest, "columns can be taken out of . alone").WithRemedy("write for example hash(. - a - b)")
+			}
+			return c.dotLevels(f, out), nil
 		}
 		left, err := c.levels(f, e.Left)
 		if err != nil {
@@ -145,28 +149,4 @@ func (c *compiler) dotLevels(f *function, out map[string]bool) [][]frame.Expr {
 		f.segment, f.without, f.except = true, c.segmentWithout(c.removed, c.aside, out), c.names(c.removed, c.aside, out)
 	}
 	return all
-}
-
-// dotWithout is ". - a - b".
-func (c *compiler) dotWithout(f *function, e spec.Expr) ([][]frame.Expr, error) {
-	out := map[string]bool{}
-	for {
-		minus, ok := e.(spec.Binary)
-		if !ok || minus.Op != spec.Minus {
-			break
-		}
-		column, ok := minus.Right.(spec.Column)
-		if !ok {
-			return nil, c.formula.Errorf(minus.Right, "only columns can be taken out of .").WithRemedy("write for example hash(. - a - b)")
-		}
-		if err := c.leftOut(column); err != nil {
-			return nil, err
-		}
-		out[column.Name] = true
-		e = minus.Left
-	}
-	if _, ok := e.(spec.Dot); !ok {
-		return nil, c.formula.Errorf(e, "columns can be taken out of . alone").WithRemedy("write for example hash(. - a - b)")
-	}
-	return c.dotLevels(f, out), nil
 }

@@ -68,15 +68,15 @@ func (c *compiler) kernel(call spec.Call) (function, error) {
 	return f, nil
 }
 
-// holdsKernel says whether an expression of operators holds a kernel.
-func holdsKernel(e spec.Expr) bool {
-	switch e := e.(type) {
-	case spec.Call:
-		return isKernel(e.Name)
-	case spec.Binary:
-		return holdsKernel(e.Left) || holdsKernel(e.Right)
-	}
-	return false
+// holds says whether some operand of an expression of operators is such a one.
+func holds(e spec.Expr, is func(spec.Expr) bool) bool {
+	b, ok := e.(spec.Binary)
+	return ok && (holds(b.Left, is) || holds(b.Right, is)) || is(e)
+}
+
+func isKernelCall(e spec.Expr) bool {
+	call, ok := e.(spec.Call)
+	return ok && isKernel(call.Name)
 }
 
 // kernels compiles products of kernels, each of which is one term.

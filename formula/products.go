@@ -68,7 +68,7 @@ func productKey(product []frame.Expr) string {
 func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 	switch e := e.(type) {
 	case spec.Column:
-		return c.factor(e, e)
+		return c.factor(e)
 	case spec.Dot:
 		if c.schema.Sparse > 0 || c.options.Namespaces {
 			return nil, c.formula.Errorf(e, ". holds a sparse segment, which cannot be part of an interaction").WithRemedy("name the columns")
@@ -87,7 +87,7 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 			return c.hashed(e)
 		}
 		if _, ok := transform(e.Name); ok {
-			return c.factor(e, e)
+			return c.factor(e)
 		}
 		if e.IsBar() {
 			return nil, c.formula.Errorf(e, "%s cannot be part of an interaction", spec.Clip(e.String())).WithRemedy("write what varies by group within it, such as (x | g)")
@@ -116,12 +116,9 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 	return nil, c.formula.Errorf(e, "%s cannot be part of an interaction", spec.Clip(e.String())).WithRemedy("write columns or transforms of columns, such as a:b or log(a):b")
 }
 
-// factor is a single column of a product. node is what the formula writes for it.
-func (c *compiler) factor(node, e spec.Expr) ([][]frame.Expr, error) {
-	x, _, err := c.expression(e)
-	if err == nil {
-		err = c.notTarget(node, x)
-	}
+// factor is a single column of a product.
+func (c *compiler) factor(e spec.Expr) ([][]frame.Expr, error) {
+	x, _, err := c.column(e)
 	return [][]frame.Expr{{x}}, err
 }
 

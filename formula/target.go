@@ -8,12 +8,13 @@ import (
 	"github.com/credence-ml/credence/spec"
 )
 
-// notTarget refuses the target among the inputs.
-func (c *compiler) notTarget(node spec.Expr, e frame.Expr) error {
-	if e.Column != c.target {
-		return nil
+// column compiles a column of the formula under any number of transforms, and refuses the target.
+func (c *compiler) column(node spec.Expr) (frame.Expr, credence.Kind, error) {
+	e, kind, err := c.expressionIn(c.formula.Source, node)
+	if err == nil && e.Column == c.target {
+		err = c.formula.Errorf(node, "%s is the target", spec.Column{Name: e.Column}).WithRemedy("leave it out of the terms")
 	}
-	return c.formula.Errorf(node, "%s is the target", spec.Column{Name: e.Column}).WithRemedy("leave it out of the terms")
+	return e, kind, err
 }
 
 // setTarget finds the target and spells it out in the formula.

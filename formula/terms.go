@@ -26,10 +26,7 @@ func (c *compiler) term(e spec.Expr) error {
 		if c.removed[e.Name] { // and need not have been read
 			return c.warnOut(e)
 		}
-		x, _, err := c.expression(e)
-		if err == nil {
-			err = c.notTarget(e, x)
-		}
+		x, _, err := c.column(e)
 		if err == nil {
 			c.addWritten(x)
 		}
@@ -39,13 +36,7 @@ func (c *compiler) term(e spec.Expr) error {
 	case spec.Call:
 		return c.call(e)
 	case spec.Binary:
-		if e.Op == spec.Plus {
-			if err := c.term(e.Left); err != nil {
-				return err
-			}
-			return c.term(e.Right)
-		}
-		if holdsKernel(e) {
+		if holds(e, isKernelCall) {
 			return c.kernels(e)
 		}
 		return c.products(e)
@@ -152,10 +143,7 @@ func unknownFunction(source string, call spec.Call) error {
 // call compiles a function that is a term.
 func (c *compiler) call(call spec.Call) error {
 	if _, ok := transform(call.Name); ok {
-		e, _, err := c.expression(call)
-		if err == nil {
-			err = c.notTarget(call, e)
-		}
+		e, _, err := c.column(call)
 		if err == nil {
 			c.addWritten(e)
 		}
@@ -184,24 +172,9 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 	var named []frame.Expr
 	left := map[string]bool{} // of the segment
 	for _, arg := range args {
-		out := map[string]bool{} // taken out of this "."
-		for {
-			minus, ok := arg.(spec.Binary)
-			if !ok || minus.Op != spec.Minus {
-				break
-			}
-			column, ok := minus.Right.(spec.Column)
-			if !ok {
-				return nil, false, nil, c.formula.Errorf(minus.Right, "only columns can be taken out of .").WithRemedy("write for example %s(. - a - b)", call.Name)
-			}
-			if err := c.leftOut(column); err != nil {
-				return nil, false, nil, err
-			}
-			out[column.Name] = true
-			arg = minus.Left
-			if _, ok := arg.(spec.Column); ok {
-				return nil, false, nil, c.formula.Errorf(minus, "%s is a difference of columns", spec.Clip(minus.String())).WithRemedy("make it a column of its own, or write %s(. - %s) to leave one out", call.Name, column)
-			}
+		arg, out, err := c.takenOut(call.Name, arg)
+		if err != nil {
+			return nil, false, nil, err
 		}
 		switch arg := arg.(type) {
 		case spec.Dot:
@@ -215,10 +188,7 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 		case spec.Binary:
 			return nil, false, nil, c.formula.Errorf(arg, "%s takes columns one by one", call.Name).WithRemedy("separate them by commas, or make %s a column of its own", spec.Clip(arg.String()))
 		default:
-			e, kind, err := c.expression(arg)
-			if err == nil {
-				err = c.notTarget(arg, e)
-			}
+			e, kind, err := c.column(arg)
 			if err != nil {
 				return nil, false, nil, err
 			}
@@ -247,6 +217,28 @@ func (c *compiler) group(call spec.Call, args []spec.Expr) (inputs []int, segmen
 		return nil, false, nil, c.formula.Errorf(call, "%s is left with no column of numbers", call.Name).WithRemedy("name one")
 	}
 	return inputs, segment, without, nil
+}
+
+// takenOut splits ". - a - b", an argument of a function, into what the columns are taken out of and these.
+func (c *compiler) takenOut(function string, e spec.Expr) (rest spec.Expr, out map[string]bool, err error) {
+	out = map[string]bool{}
+	for {
+		minus, ok := e.(spec.Binary)
+		if !ok || minus.Op != spec.Minus {
+			return e, out, nil
+		}
+		column, ok := minus.Right.(spec.Column)
+		if !ok {
+			return nil, nil, c.formula.Errorf(minus.Right, "only columns can be taken out of .").WithRemedy("write for example %s(. - a - b)", function)
+		}
+		if err := c.leftOut(column); err != nil {
+			return nil, nil, err
+		}
+		out[column.Name], e = true, minus.Left
+		if _, ok := e.(spec.Column); ok {
+			return nil, nil, c.formula.Errorf(minus, "%s is a difference of columns", spec.Clip(minus.String())).WithRemedy("make it a column of its own, or write %s(. - %s) to leave one out", function, column)
+		}
+	}
 }
 
 // plain writes words of R as those that the language has: factor(c) and C(c) as onehot(c), and I(…) as what it holds.

@@ -31,10 +31,7 @@ func (c *compiler) togetherColumns(call spec.Call) ([]frame.Expr, error) {
 		if column, ok := arg.(spec.Column); ok && c.dense(column.Name) < 0 && c.isNamespace(column.Name) {
 			return nil, c.formula.Errorf(arg, "%s is a namespace, and %s takes columns", column, call.Name).WithRemedy("name the columns")
 		}
-		e, _, err := c.expression(arg)
-		if err == nil {
-			err = c.notTarget(arg, e)
-		}
+		e, _, err := c.column(arg)
 		if err != nil {
 			return nil, err
 		}
