@@ -31,13 +31,9 @@ func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warning
 		return []string{fmt.Sprintf("the evidence of %s is of kind %s and that of %s of kind %s: it is left out; fit both with the same hyper=",
 			first.Name, cmp.Or(firstKind, "unknown"), s.Name, cmp.Or(kind, "unknown"))} // which old models do not state
 	}
-	shift := 0.0
-	if across && s.back != nil {
-		slope := s.fitted.Frame.(*frame.Frame).Target.LogSlope
-		if slope == nil {
-			return []string{fmt.Sprintf("the evidence of %s is left out: the slope of %s is no number in some training row, or the model is older than its record", s.Name, s.fitted.Frame.TargetName())}
-		}
-		shift = *slope
+	shift, ok := s.logSlope(across)
+	if !ok {
+		return []string{fmt.Sprintf("the evidence of %s is left out: the slope of %s is no number in some training row, or the model is older than its record", s.Name, s.fitted.Frame.TargetName())}
 	}
 	moved := func(values ...*float64) *float64 {
 		for _, v := range values {
@@ -53,8 +49,9 @@ func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warning
 	if s == first || firstReport.Engine == "" {
 		return nil
 	}
-	if error := standardError(report, firstReport); error > 0 && shift == 0 {
-		if gap := *cmp.Or(report.Evidence, report.EvidenceMode) - *cmp.Or(firstReport.Evidence, firstReport.EvidenceMode); math.Abs(gap) < toldApart*error {
+	firstShift, known := first.logSlope(across)
+	if error := standardError(report, firstReport); error > 0 && known {
+		if gap := *cmp.Or(report.Evidence, report.EvidenceMode) + shift - *cmp.Or(firstReport.Evidence, firstReport.EvidenceMode) - firstShift; math.Abs(gap) < toldApart*error {
 			out.Evidence = nil
 			return []string{fmt.Sprintf("the evidence of %s is %+.2g beside that of %s, with a standard error of %.2g of the random vectors that estimate it: it does not tell them apart, and is left out", s.Name, gap, first.Name, error)}
 		}
@@ -88,7 +85,31 @@ func (s *Scores) setEvidence(out *Compared, first *Scores, across bool) (warning
 			}
 		}
 	}
+	if more, firstMore := correction(report), correction(firstReport); more != firstMore {
+		warnings = append(warnings, fmt.Sprintf("quadrature in each group says that the evidence has more than these bounds: %.2g of %s and %.2g of %s", firstMore, first.Name, more, s.Name))
+	}
 	return warnings
+}
+
+// logSlope is what makes the log evidence one of the column that the target of s is a transform of, where models of
+// several transforms are compared; ok is false where it is not known.
+func (s *Scores) logSlope(across bool) (shift float64, ok bool) {
+	if !across || s.back == nil {
+		return 0, true
+	}
+	slope := s.fitted.Frame.(*frame.Frame).Target.LogSlope
+	if slope == nil {
+		return 0, false
+	}
+	return *slope, true
+}
+
+// correction is [credence.Report].EvidenceCorrection, 0 without one.
+func correction(r *credence.Report) float64 {
+	if r.EvidenceCorrection == nil {
+		return 0
+	}
+	return *r.EvidenceCorrection
 }
 
 // toldApart is how many standard errors estimates of evidence have to differ by.

@@ -73,6 +73,11 @@ func TestEvidenceThatCannotBeCompared(t *testing.T) {
 			f.Report.Evidence, f.Report.EvidenceMode, f.Report.ELBO, f.Report.EvidenceGap = nil, nil, new(-250.0), new(0.031)
 			return f
 		}(), "the evidence of b is a lower bound, short of it by about 0.031", true},
+		"quadrature": {func() *credence.Fitted {
+			f := base()
+			f.Report.EvidenceCorrection = new(1.5)
+			return f
+		}(), "quadrature in each group says that the evidence has more than these bounds: 0 of a and 1.5 of b", true},
 		"bound of more": {func() *credence.Fitted {
 			f := base()
 			f.Report.Evidence, f.Report.EvidenceMode, f.Report.ELBO, f.Report.EvidenceGap, f.Report.EvidenceGapLeast = nil, nil, new(-250.0), new(0.42), true
@@ -116,5 +121,28 @@ func TestEvidenceBesideNone(t *testing.T) {
 	if !strings.HasPrefix(warnings, "a has no evidence, which engine exact does not give") || strings.Count(warnings, "no evidence") != 1 ||
 		!strings.Contains(warnings, "the evidence of b is of kind integrate and that of d of kind mode") || strings.Contains(warnings, "unknown") {
 		t.Errorf("warnings:\n%s", warnings)
+	}
+}
+
+// TestEstimatesAcrossTransforms: estimates that do not tell two models apart in the units of the column are left out,
+// whatever its transforms.
+func TestEstimatesAcrossTransforms(t *testing.T) {
+	all := houses(60)
+	source := structs(t, all)
+	plain, log := fitted(t, all, fit.Options{Formula: "Price ~ Size"}), fitted(t, all, fit.Options{Formula: "log(Price) ~ Size"})
+	compared := func() *score.Comparison {
+		return must.Value(score.Compare(gather(t, "a", plain, source), gather(t, "b", log, source)))(t)
+	}
+	before := compared()
+	gap := *before.Models[1].Evidence - *before.Models[0].Evidence
+	for _, c := range []struct {
+		error float64
+		told  bool
+	}{{math.Abs(gap), false}, {math.Abs(gap) / 4, true}} {
+		log.Report.EvidenceStandardError = new(c.error)
+		got := compared()
+		if (got.Models[1].Evidence != nil) != c.told || strings.Contains(strings.Join(got.Warnings, "\n"), "does not tell them apart") == c.told {
+			t.Errorf("a gap of %v with an error of %v: %v, %q", gap, c.error, got.Models[1].Evidence, got.Warnings)
+		}
 	}
 }
