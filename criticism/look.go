@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
@@ -20,6 +21,7 @@ const (
 	LookShares  = "shares"  // between 0 and 1
 	LookAmounts = "amounts" // positive, and skewed as prices are
 	LookNumbers = "numbers" // whole, and maybe measurements
+	LookTimes   = "times"   // until something that has not happened yet in some rows
 )
 
 const (
@@ -273,6 +275,23 @@ func (t *Targets) amounts(name string) *credence.Look {
 	}
 	return &credence.Look{Like: LookAmounts, Text: fmt.Sprintf("positive numbers from %s to %s, skewed as prices and durations are", lookNumber(t.low), lookNumber(t.high)),
 		Families: []string{"gamma"}, Remedy: fmt.Sprintf("fit log(%s), or --family gamma", spec.Column{Name: name})}
+}
+
+// timeWords and eventWords are what people call the time until something, and whether it has happened.
+var (
+	timeWords  = []string{"time", "times", "survival", "survtime", "survival_time", "futime", "followup", "follow_up", "duration", "lifetime", "tenure", "days", "weeks", "months", "years"}
+	eventWords = []string{"died", "dead", "death", "event", "status", "censored", "cens", "delta", "failed", "failure", "relapse", "relapsed", "churn", "churned"}
+)
+
+// Censored says that a target is a time until something that a column of two values says has happened or not, by the
+// names of both; nil where the names say nothing.
+func Censored(target, column string) *credence.Look {
+	if !slices.Contains(timeWords, strings.ToLower(target)) || !slices.Contains(eventWords, strings.ToLower(column)) {
+		return nil
+	}
+	target, column = spec.Column{Name: target}.String(), spec.Column{Name: column}.String()
+	return &credence.Look{Like: LookTimes, Text: fmt.Sprintf("times at which %s says whether it has happened: those at which it has not are too short, and no column explains that", column), Families: []string{"poisson"},
+		Remedy: fmt.Sprintf("predict %s as a count of 0 or 1, by its rate a unit of time: '%[1]s ~ … + offset(log(%s))' --family poisson, for times above 0", column, target)}
 }
 
 // lookNumber writes a number for people.

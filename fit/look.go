@@ -61,6 +61,13 @@ func (p *Prepared) Targets(ctx context.Context, rows credence.Source) (*criticis
 // lookLike is what the targets of all rows look like.
 func (p *Prepared) lookLike(targets *criticism.Targets) *credence.Look {
 	look := targets.Look(p.frame.TargetName())
+	for i := range p.frame.Inputs {
+		in := &p.frame.Inputs[i]
+		two := in.Kind == credence.Boolean || len(in.Levels) == 2 || in.Ends != nil && *in.Ends == [2]float64{0, 1}
+		if times := criticism.Censored(p.frame.TargetName(), in.Expr.Column); times != nil && two {
+			look = times
+		}
+	}
 	if look != nil && len(look.Families) > 0 && !slices.ContainsFunc(look.Families, p.fits) {
 		return nil
 	}

@@ -110,3 +110,34 @@ func TestWholeTargets(t *testing.T) {
 		}
 	}
 }
+
+// TestCensoredTimes: a time beside a column that says whether its end was seen is said to be one, with what to fit,
+// which has the rates that the rows were drawn with; a number of that name, or another target, is not.
+func TestCensoredTimes(t *testing.T) {
+	type row struct{ Time, Died, Dose, Status float64 }
+	rng := rand.New(rand.NewPCG(7, 26))
+	rows := make([]row, 2000)
+	for i := range rows {
+		dose := rng.NormFloat64()
+		time, end := rng.ExpFloat64()/(.1*math.Exp(-.5*dose)), 5+20*rng.Float64()
+		rows[i] = row{Time: math.Min(time, end), Dose: dose, Status: rng.NormFloat64()}
+		if time < end {
+			rows[i].Died = 1
+		}
+	}
+	source := must.Value(table.Structs(rows))(t)
+	for formula, told := range map[string]bool{"Time ~ Died + Dose": true, "Time ~ Dose + Status": false, "Dose ~ Died + Time": false} {
+		look := must.Value(fit.Table(t.Context(), source, fit.Options{Formula: formula}))(t).Report.Target
+		if is := look != nil && look.Like == criticism.LookTimes; is != told || told && !strings.Contains(look.Remedy, "'Died ~ … + offset(log(Time))' --family poisson") {
+			t.Errorf("%s: %+v", formula, look)
+		}
+	}
+	rates := must.Value(fit.Table(t.Context(), source, fit.Options{Formula: "Died ~ Dose + offset(log(Time))", Family: "poisson", Raw: true}))(t)
+	mean, variance := make([]float64, 2), make([]float64, 2)
+	rates.Members[0].Posterior.Marginals(mean, variance)
+	for j, want := range []float64{math.Log(.1), -.5} {
+		if math.Abs(mean[j]-want) > 3*math.Sqrt(variance[j]) {
+			t.Errorf("weight %d is %v ± %v, want %v", j, mean[j], math.Sqrt(variance[j]), want)
+		}
+	}
+}

@@ -302,6 +302,12 @@ func (l *looking) targets(stated string, odd []bool) (places []int) {
 		default:
 			t.Look = credence.Look{Like: criticism.LookNumbers, Text: "numbers", Families: []string{"gaussian"}, Remedy: "--family gaussian, which is the default; studentt where a few are far out"}
 		}
+		for i := range l.Columns {
+			two := l.Columns[i].Kind == credence.Boolean.String() || l.Columns[i].Levels == 2 || l.Columns[i].Whole && l.ends[i] == [2]float64{0, 1}
+			if times := criticism.Censored(c.Name, l.Columns[i].Name); times != nil && two {
+				t.Look = *times
+			}
+		}
 		l.Targets = append(l.Targets, t)
 	}
 	return places
