@@ -101,8 +101,9 @@ type Evaluation struct {
 	CRPSRows int64 `json:"crps_rows,omitempty"`
 	// NLPDOriginal is the NLPD of the column itself where the target is a transform of it, as log(price).
 	NLPDOriginal *Score       `json:"nlpd_original,omitempty"`
-	LOO          *LeaveOneOut `json:"loo,omitempty"` // where it is asked for
-	PIT          []float64    `json:"pit,omitempty"` // histogram of the probability integral transform
+	LOO          *LeaveOneOut `json:"loo,omitempty"`      // where it is asked for
+	Training     bool         `json:"training,omitempty"` // the rows are those that the model was fitted to
+	PIT          []float64    `json:"pit,omitempty"`      // histogram of the probability integral transform
 	// of the test that the transform is uniform, with one seeded draw for each row of discrete targets
 	PITValue *float64 `json:"pit_p,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`

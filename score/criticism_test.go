@@ -56,7 +56,7 @@ func TestCoverageOfCounts(t *testing.T) {
 			t.Errorf("%s intervals of whole numbers hold %v, no more than they promise", level, e.Held[level])
 		}
 	}
-	if len(e.Warnings) != 1 || !strings.HasPrefix(e.Warnings[0], "these are the rows that the model was fitted to") {
+	if len(e.Warnings) != 1 || !strings.HasPrefix(e.Warnings[0], "these are the rows that the model was fitted to") || !e.Training {
 		t.Errorf("a right model is spoken against: %v", e.Warnings)
 	}
 }

@@ -39,7 +39,8 @@ func (t *Table) Criticise(ctx context.Context, e *Evaluation) (*metric.Evaluatio
 	options := criticism.Options{Seed: t.scorer.fitted.Recipe.Seed, Threads: t.scorer.options.Threads, Fitted: e.leaver != nil, Beside: t.source}
 	found, err := criticism.Of(ctx, t.scorer.fitted, t.bound, options)
 	out.Warnings, out.Remarks, _ = criticism.Texts(found)
-	if e.sums.rows > 0 && e.sums.training(e.scorer) {
+	own := e.sums.rows > 0 && e.sums.training(e.scorer)
+	if out.Training = own || e.leaver != nil; own {
 		out.Warnings = append([]string{"these are the rows that the model was fitted to, which it predicts better than others: --loo leaves each row out, --cv 10 fits again without"}, out.Warnings...)
 	}
 	return out, err

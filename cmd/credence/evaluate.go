@@ -183,7 +183,7 @@ func (p *program) printScores(e *metric.Evaluation) {
 		}
 	}
 	if _, verdict, within := heldByChance(e); len(within) > 0 {
-		p.say("          these shares are %s chance (± %s for %d independent rows)%s", verdict, strings.Join(within, ", "), e.Rows, remedyOf(verdict))
+		p.say("          these shares are %s chance (± %s for %d independent rows)%s", verdict, strings.Join(within, ", "), e.Rows, remedyOf(e, verdict))
 	}
 }
 
@@ -220,9 +220,12 @@ func targetText(fitted *credence.Fitted) string {
 }
 
 // remedyOf names what makes intervals hold that do not; "" where they do.
-func remedyOf(verdict string) string {
-	if verdict == "within" {
+func remedyOf(e *metric.Evaluation, verdict string) string {
+	switch {
+	case verdict == "within":
 		return ""
+	case e.Training:
+		return "; of the rows of a fit they hold more than of others"
 	}
 	return "; credence calibrate makes intervals that hold on such rows"
 }
@@ -264,7 +267,7 @@ func (p *program) printCalibration(e *metric.Evaluation) {
 		}
 	}
 	p.say("calibration  the central %s %% of the predictions hold %s %% of the targets: %s chance (± %s for %d independent rows)%s%s",
-		strings.Join(claimed, ", "), strings.Join(held, ", "), verdict, strings.Join(within, ", "), e.Rows, wide, remedyOf(verdict))
+		strings.Join(claimed, ", "), strings.Join(held, ", "), verdict, strings.Join(within, ", "), e.Rows, wide, remedyOf(e, verdict))
 }
 
 // leftOut returns figures of rows given all others, or why there are none.

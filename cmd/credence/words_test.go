@@ -262,6 +262,11 @@ func TestFiguresHaveMeaning(t *testing.T) {
 		if strings.HasSuffix(text.String(), "; credence calibrate makes intervals that hold on such rows\n") != told {
 			t.Errorf("%v held of .5: %s", held, text.String())
 		}
+		text.Reset()
+		p.printScores(&metric.Evaluation{Training: true, Rows: 1000, RegressionResult: &metric.RegressionResult{}, IntervalsResult: &metric.IntervalsResult{Coverage: map[string]float64{"0.5": held}}})
+		if strings.HasSuffix(text.String(), "; of the rows of a fit they hold more than of others\n") != told {
+			t.Errorf("%v held of .5 in training: %s", held, text.String())
+		}
 	}
 	out = must(t, "inspect", plain)
 	for _, want := range []string{"\n        log(visits) ~ x   gaussian, normal prior\n", "\na linear weight is what a unit of its column, or being in its level, adds to the mean of log(visits)\n"} {
