@@ -265,7 +265,7 @@ func (o *oracle) every(values []float64, visit func(i, j int, v float64)) {
 			}
 		}
 	}
-	for i, leaf := 0, p.leafOf(values); i < p.Rest(); i++ {
+	for i, leaf := 0, p.Leaf(values); i < p.Rest(); i++ {
 		for j := i; j < p.Rest(); j++ {
 			visit(weight[p.leaf+i], weight[p.leaf+j], leaf[i*p.Rest()+j])
 		}

@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
@@ -15,7 +16,7 @@ import (
 // levels of a key, ask for the regression of C.
 func (p *Pattern) RowVariances(ws *credence.Workspace, dst, covariance []float64, phi *credence.Design, regression func() []float64) {
 	leaf := p.ofLeaf(phi)
-	leaf.MulForms(ws, dst, p.leafOf(covariance))
+	leaf.MulForms(ws, dst, p.Leaf(covariance))
 	ws.InRuns(len(dst), func(from, to int) {
 		e := p.entries()
 		for i := from; i < to; i++ {
@@ -62,7 +63,7 @@ func (p *Pattern) form(covariance []float64, h *head, e *entries, t int) (sum fl
 // Uncentre turns the covariance of (b̃, w) into that of (b̃ − x̄ᵀw, w), for the means of [Pattern.Centre]. Of the leaf
 // the upper triangle is read, and stored.
 func (p *Pattern) Uncentre(covariance, means []float64) {
-	q, size, leaf := p.Dense, p.Rest(), p.leafOf(covariance)
+	q, size, leaf := p.Dense, p.Rest(), p.Leaf(covariance)
 	for t := range p.heads {
 		h := &p.heads[t]
 		for r := range h.levels * h.k {
@@ -88,7 +89,7 @@ func (p *Pattern) Uncentre(covariance, means []float64) {
 
 // TimesDense stores by·ΦC at the dense columns in dst, n×Dense, for a covariance whose leaf has both triangles.
 func (p *Pattern) TimesDense(ws *credence.Workspace, dst []float64, by float64, phi *credence.Design, covariance []float64) {
-	q, size, leaf, n := p.Dense, p.Rest(), p.leafOf(covariance), phi.Dense.Rows
+	q, size, leaf, n := p.Dense, p.Rest(), p.Leaf(covariance), phi.Dense.Rows
 	ws.Pool().Gemm(false, false, n, q, q, by, phi.Dense.Data, max(1, phi.Dense.Stride), leaf, size, 0, dst, q)
 	ws.InRuns(n, func(from, to int) {
 		e := p.entries()
@@ -112,8 +113,8 @@ func (p *Pattern) TimesDense(ws *credence.Workspace, dst []float64, by float64, 
 // leaf upper U with the covariance UᵀU. Weights of no variance are 0 given any.
 func (p *Pattern) Regression(ws *credence.Workspace, covariance []float64) []float64 {
 	out := make([]float64, p.size)
-	leaf, size, q := p.leafOf(out), p.Rest(), p.Dense
-	copy(leaf, p.leafOf(covariance))
+	leaf, size, q := p.Leaf(out), p.Rest(), p.Dense
+	copy(leaf, p.Leaf(covariance))
 	roots := make([]float64, q*q) // of the dense columns, which most levels meet alone
 	for i := range q {
 		copy(roots[i*q:], leaf[i*size:i*size+q])
@@ -131,81 +132,60 @@ func (p *Pattern) Regression(ws *credence.Workspace, covariance []float64) []flo
 	return out
 }
 
-// regress stores the regression of a level. Roots is the upper factor of the covariance of the dense columns.
+// regress stores the regression of a level. Roots is the upper factor of the covariance of the dense columns. Several
+// levels of the second key that the level meets are apart: see [Pattern.regressApart].
 func (p *Pattern) regress(out, covariance []float64, at *head, g int, roots []float64) {
-	k, q := at.k, p.Dense
+	k, q, apart := at.k, p.Dense, 0
 	b, to := p.block(covariance, at, g), p.block(out, at, g)
 	if p.several(&b) {
-		p.regressCrossed(out, covariance, at.k, &b, &to)
-		return
+		apart, _ = slices.BinarySearch(b.cells, int32(p.leaf))
 	}
-	m := q + len(b.cells)
+	m, met := q+len(b.cells)-apart, []int32(nil) // places, those of dense columns first
+	if len(b.cells) > 0 {
+		for j := range q {
+			met = append(met, int32(p.leaf+j))
+		}
+		met = append(met, b.cells[apart:]...)
+	}
 	if m > q {
 		roots = make([]float64, m*m)
 		for i := range m {
 			for j := i; j < m; j++ {
-				roots[i*m+j] = p.number(covariance, p.met(&b, i), p.met(&b, j))
+				roots[i*m+j] = p.number(covariance, met[i], met[j])
 			}
 		}
 		semidefinite(roots, m)
 	}
-	x := make([]float64, m)
-	next := 0
-	for r := range k {
-		copy(x, b.dense[r*q:(r+1)*q])
-		for i := range b.cells {
-			x[q+i] = b.sparse[i*k+r]
+	by, with := make([]float64, k*m), make([]float64, k*m) // V_gc V_cc⁻¹, and V_gc
+	for r, next := 0, 0; r < k; r, next = r+1, next+r+1 {
+		x, own := by[r*m:(r+1)*m], with[r*m:(r+1)*m]
+		copy(own, b.dense[r*q:(r+1)*q])
+		for i := range own[q:] {
+			own[q+i] = b.sparse[(apart+i)*k+r]
 		}
+		copy(x, own)
 		solve(roots, x)
-		copy(to.dense[r*q:(r+1)*q], x)
-		for i := range b.cells {
-			to.sparse[i*k+r] = x[q+i]
-		}
 		for c := range r + 1 {
-			sum := b.own[next+c]
+			sum, of := b.own[next+c], with[c*m:(c+1)*m]
 			if q > 0 {
-				sum -= dot(x[:q], b.dense[c*q:(c+1)*q])
+				sum -= dot(x[:q], of[:q])
 			}
-			for i := range b.cells {
-				sum -= x[q+i] * b.sparse[i*k+c]
+			for i, v := range of[q:] {
+				sum -= x[q+i] * v
 			}
 			to.own[next+c] = sum
 		}
-		next += r + 1
+	}
+	if apart > 0 {
+		p.regressApart(out, covariance, k, &b, &to, met, by)
+	}
+	for r := range k {
+		copy(to.dense[r*q:(r+1)*q], by[r*m:])
+		for i, v := range by[r*m+q : (r+1)*m] {
+			to.sparse[(apart+i)*k+r] = v
+		}
 	}
 	lower(to.own, k)
-}
-
-// met is the place of the i-th weight that a level meets, dense columns first.
-func (p *Pattern) met(b *block, i int) int32 {
-	if i < p.Dense {
-		return int32(p.leaf + i)
-	}
-	return b.cells[i-p.Dense]
-}
-
-// number is that of two places, the first of which is dense or does not come after the second.
-func (p *Pattern) number(values []float64, a, b int32) float64 {
-	if t, _, _ := p.headOf(b); t >= 0 && int(a) >= p.leaf {
-		a, b = b, a
-	}
-	t, level, column := p.headOf(a)
-	if t < 0 {
-		i, j := int(a)-p.leaf, int(b)-p.leaf
-		return values[p.rest+min(i, j)*p.Rest()+max(i, j)]
-	}
-	h := &p.heads[t]
-	of := p.block(values, h, level)
-	switch u, _, other := p.headOf(b); {
-	case u == t:
-		return of.own[other*(other+1)/2+column]
-	case u < 0 && int(b)-p.leaf < p.Dense:
-		return of.dense[column*p.Dense+int(b)-p.leaf]
-	}
-	if cell := of.at(b, h.k); cell >= 0 {
-		return of.sparse[cell+column]
-	}
-	return 0
 }
 
 // negligible is the share of a variance below which what is left of it is rounding.
@@ -252,24 +232,17 @@ func solve(u, x []float64) {
 // lower is cholesky for a matrix that may be semidefinite.
 func lower(a []float64, k int) {
 	full := make([]float64, k*k)
-	for r, next := 0, 0; r < k; r, next = r+1, next+r+1 {
-		for c := range r + 1 {
-			full[c*k+r] = a[next+c]
-		}
-	}
+	open(full, a, k)
 	semidefinite(full, k)
-	for r, next := 0, 0; r < k; r, next = r+1, next+r+1 {
-		for c := range r + 1 {
-			a[next+c] = full[c*k+r]
-		}
-	}
+	turn(full, k)
+	closeTo(a, full, k)
 }
 
 // Draw stores a draw of N(0, C), from the regression of C, in terms of standard normal numbers.
 func (p *Pattern) Draw(dst, regression []float64, normal func() float64) {
 	x, size, q := make([]float64, p.Weights), p.Rest(), p.Dense
 	leaf := x[p.leaf:]
-	for i, u := 0, p.leafOf(regression); i < size; i++ {
+	for i, u := 0, p.Leaf(regression); i < size; i++ {
 		axpy(normal(), u[i*size+i:(i+1)*size], leaf[i:])
 	}
 	for t := len(p.heads) - 1; t >= 0; t-- {
@@ -339,7 +312,7 @@ func (p *Pattern) spreads(ws *credence.Workspace, regression []float64, phi *cre
 
 // spread takes d numbers of scratch, those of heads 0, and leaves them so.
 func (p *Pattern) spread(regression []float64, e *entries, x []float64) (out spread) {
-	q, size, u := p.Dense, p.Rest(), p.leafOf(regression)
+	q, size, u := p.Dense, p.Rest(), p.Leaf(regression)
 	clear(x[p.leaf:])
 	copy(x[p.leaf:], e.dense)
 	met := append([]int32(nil), e.places...) // and what the levels among them meet, head by head

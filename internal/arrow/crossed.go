@@ -94,8 +94,6 @@ func (p *Pattern) NewCrossed(ws *credence.Workspace, signs func(set uint64) *ran
 	return f
 }
 
-func triangle(k int) int { return k * (k + 1) / 2 }
-
 // draw stores a set of probes.
 func (f *Crossed) draw(z []float64, set uint64) {
 	rng := f.signs(set)
@@ -118,11 +116,9 @@ func (f *Crossed) Set(h []float64, scale float64, deviations []float64) (lost in
 	f.precondition(h, scale)
 	for t, of := range [][]float64{f.own, f.root} {
 		head := &f.p.heads[t]
-		for g := range head.levels {
-			for r := range head.k {
-				if !(of[g*triangle(head.k)+r*(r+3)/2] > 0) {
-					return head.runs[0].First + g*head.runs[0].Columns
-				}
+		for i, pivot := range diagonal(of, head.k) {
+			if !(*pivot > 0) {
+				return head.runs[0].First + i/head.k*head.runs[0].Columns
 			}
 		}
 	}
@@ -131,9 +127,18 @@ func (f *Crossed) Set(h []float64, scale float64, deviations []float64) (lost in
 
 // eliminate stores L and W of an outer level.
 func (f *Crossed) eliminate(h []float64, scale float64, g int) {
-	p, k, q := f.p, f.outer.k, f.p.Dense
-	b, first, n := p.block(h, f.outer, g), f.outer.first+g*k, f.start[g+1]-f.start[g]
+	k, n := f.outer.k, f.start[g+1]-f.start[g]
 	own, w, leaf := f.own[g*triangle(k):(g+1)*triangle(k)], f.w[f.start[g]*k:f.start[g+1]*k], f.leafW[g*k*f.wide:(g+1)*k*f.wide]
+	f.load(h, scale, f.outer, g, own, w, leaf)
+	cholesky(own, k)
+	forward(own, w, k, n)
+	forward(own, leaf, k, f.wide)
+}
+
+// load stores what A has of a level: its own numbers, and k rows of its cells, first those of w and then the leaf's.
+func (f *Crossed) load(h []float64, scale float64, at *head, g int, own, w, leaf []float64) {
+	p, k, q := f.p, at.k, f.p.Dense
+	b, first, n := p.block(h, at, g), at.first+g*k, len(w)/k
 	clear(leaf)
 	for r, next := 0, 0; r < k; r, next = r+1, next+r+1 {
 		by := scale * f.s[first+r]
@@ -152,32 +157,13 @@ func (f *Crossed) eliminate(h []float64, scale float64, g int) {
 			}
 		}
 	}
-	cholesky(own, k)
-	forward(own, w, k, n)
-	forward(own, leaf, k, f.wide)
 }
 
 // precondition stores R and what is to be multiplied by it.
 func (f *Crossed) precondition(h []float64, scale float64) {
 	p, k, size := f.p, f.inner.k, triangle(f.inner.k)
 	for l := range f.inner.levels {
-		b, first := p.block(h, f.inner, l), f.inner.first+l*k
-		core := f.core[l*size : (l+1)*size]
-		for r, next := 0, 0; r < k; r, next = r+1, next+r+1 {
-			by := scale * f.s[first+r]
-			for c := range r + 1 {
-				core[next+c] = by * f.s[first+c] * b.own[next+c]
-			}
-			core[next+r]++
-			row := f.cross[(l*k+r)*f.wide : (l*k+r+1)*f.wide]
-			clear(row)
-			for j, v := range b.dense[r*p.Dense : (r+1)*p.Dense] {
-				row[j] = by * f.s[p.leaf+j] * v
-			}
-			for i, c := range b.cells {
-				row[int(c)-p.leaf] = by * f.s[c] * b.sparse[i*k+r]
-			}
-		}
+		f.load(h, scale, f.inner, l, f.core[l*size:(l+1)*size], nil, f.cross[l*k*f.wide:(l+1)*k*f.wide])
 	}
 	copy(f.root, f.core)
 	f.eachCells(func(_ int, w []float64, l int) {
@@ -206,7 +192,7 @@ func (f *Crossed) precondition(h []float64, scale float64) {
 			next[l*k+c]++
 		}
 	})
-	copy(f.leaf, p.leafOf(h))
+	copy(f.leaf, p.Leaf(h))
 	for i, by := range f.s[p.leaf:] {
 		for j := i; j < f.rest; j++ {
 			f.leaf[i*f.rest+j] *= scale * by * f.s[p.leaf+j]

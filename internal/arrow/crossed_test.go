@@ -116,7 +116,7 @@ func TestCrossedIsDenseAlgebra(t *testing.T) {
 		f.selected(values, 1)
 		o.compareButCells(t, "A⁻¹ by draws", values)
 		f.Scale(values)
-		f.p.scale(f.ws, values, inverses(f.s))
+		f.p.scaled(f.ws, values, values, 1, inverses(f.s), 0)
 		o.compareButCells(t, "S⁻¹CS⁻¹", values)
 		if f.Left != 0 {
 			t.Errorf("iterations left %v", f.Left)

@@ -43,41 +43,11 @@ func (f *Factor) Set(h []float64, scale float64, deviations, jitters []float64) 
 
 // fill stores A.
 func (f *Factor) fill(h []float64, scale float64) {
-	p, q, size, s := f.p, f.p.Dense, f.p.Rest(), f.deviations
-	of := s[p.leaf:]
-	for t := range p.heads {
-		at := &p.heads[t]
-		f.ws.InRuns(at.levels, func(from, to int) {
-			for g := from; g < to; g++ {
-				b, out, first, next := p.block(h, at, g), p.block(f.a, at, g), at.first+g*at.k, 0
-				for r := range at.k {
-					by := scale * s[first+r]
-					for c := range r + 1 {
-						out.own[next+c] = by * s[first+c] * b.own[next+c]
-					}
-					next += r + 1
-					out.own[next-1]++
-					for j, v := range b.dense[r*q : (r+1)*q] {
-						out.dense[r*q+j] = by * of[j] * v
-					}
-					for i, c := range b.cells {
-						out.sparse[i*at.k+r] = by * s[c] * b.sparse[i*at.k+r]
-					}
-				}
-			}
-		})
+	p, size := f.p, f.p.Rest()
+	p.scaled(f.ws, f.a, h, scale, f.deviations, 1)
+	for i, leaf := 0, p.Leaf(f.a); i < size; i++ {
+		clear(leaf[i*size : i*size+i]) // what levels take off products of sparse with dense columns
 	}
-	leaf, from := p.leafOf(f.a), p.leafOf(h)
-	f.ws.InRuns(size, func(first, to int) {
-		for i := first; i < to; i++ {
-			row, by := leaf[i*size:(i+1)*size], scale*of[i]
-			clear(row[:i]) // what levels take off products of sparse with dense columns
-			for j := i; j < size; j++ {
-				row[j] = by * of[j] * from[i*size+j]
-			}
-			row[i]++
-		}
-	})
 	if f.jitter > 0 {
 		f.raise()
 	}
@@ -85,22 +55,19 @@ func (f *Factor) fill(h []float64, scale float64) {
 
 // raise adds the jitter's share of its mean to the diagonal.
 func (f *Factor) raise() {
-	p, diagonal, total := f.p, make([]float64, f.p.Weights), 0.0
-	p.Diagonal(diagonal, f.a)
-	for _, v := range diagonal {
-		total += v / float64(len(diagonal))
+	p, values, total := f.p, make([]float64, f.p.Weights), 0.0
+	p.Diagonal(values, f.a)
+	for _, v := range values {
+		total += v / float64(len(values))
 	}
 	total *= f.jitter
 	for t := range p.heads {
 		at := &p.heads[t]
-		for g := range at.levels {
-			own := p.block(f.a, at, g).own
-			for r := range at.k {
-				own[r*(r+3)/2] += total
-			}
+		for _, v := range diagonal(f.a[at.own:at.dense], at.k) {
+			*v += total
 		}
 	}
-	for i, leaf := 0, p.leafOf(f.a); i < p.Rest(); i++ {
+	for i, leaf := 0, p.Leaf(f.a); i < p.Rest(); i++ {
 		leaf[i*p.Rest()+i] += total
 	}
 }
@@ -120,17 +87,14 @@ func (f *Factor) factorise() (lost int) {
 				}
 			}
 		})
-		for g := range at.levels {
-			own := p.block(f.a, at, g).own
-			for r := range at.k {
-				if !(own[r*(r+3)/2] > 0) {
-					return at.first + g*at.k + r
-				}
+		for i, pivot := range diagonal(f.a[at.own:at.dense], at.k) {
+			if !(*pivot > 0) {
+				return at.first + i
 			}
 		}
 		f.subtract(at)
 	}
-	leaf := p.leafOf(f.a)
+	leaf := p.Leaf(f.a)
 	for i := p.Dense; i < size; i++ {
 		for j := range p.Dense {
 			leaf[j*size+i] += leaf[i*size+j]
@@ -193,7 +157,7 @@ const mostStripes = 16
 
 // subtract takes WᵀW of every level of a head off what comes after it.
 func (f *Factor) subtract(at *head) {
-	p, q, size, leaf := f.p, f.p.Dense, f.p.Rest(), f.p.leafOf(f.a)
+	p, q, size, leaf := f.p, f.p.Dense, f.p.Rest(), f.p.Leaf(f.a)
 	if q > 0 {
 		mark := f.ws.Mark()
 		gram := f.ws.Floats(q * q)
@@ -296,14 +260,11 @@ func (f *Factor) LogDet() (sum float64) {
 	}
 	for t := range p.heads {
 		at := &p.heads[t]
-		for g := range at.levels {
-			own := p.block(f.a, at, g).own
-			for r := range at.k {
-				take(own[r*(r+3)/2])
-			}
+		for _, pivot := range diagonal(f.a[at.own:at.dense], at.k) {
+			take(*pivot)
 		}
 	}
-	for i, leaf := 0, p.leafOf(f.a); i < p.Rest(); i++ {
+	for i, leaf := 0, p.Leaf(f.a); i < p.Rest(); i++ {
 		take(leaf[i*p.Rest()+i])
 	}
 	return 2 * (sum + math.Log(product))
@@ -360,14 +321,14 @@ func (f *Factor) eliminate(b []float64) {
 			}
 		}
 	}
-	f.ws.Pool().TrsmLeft(true, size, 1, p.leafOf(f.a), max(1, size), x[p.leaf:], 1)
+	f.ws.Pool().TrsmLeft(true, size, 1, p.Leaf(f.a), max(1, size), x[p.leaf:], 1)
 }
 
 // substitute makes x U⁻¹x.
 func (f *Factor) substitute() {
 	p, x, q, size := f.p, f.x, f.p.Dense, f.p.Rest()
 	leaf := x[p.leaf:]
-	f.ws.Pool().TrsmLeft(false, size, 1, p.leafOf(f.a), max(1, size), leaf, 1)
+	f.ws.Pool().TrsmLeft(false, size, 1, p.Leaf(f.a), max(1, size), leaf, 1)
 	for t := len(p.heads) - 1; t >= 0; t-- {
 		at := &p.heads[t]
 		for g := range at.levels {

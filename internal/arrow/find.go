@@ -174,6 +174,11 @@ func (f *Finder) Pattern() (*Pattern, error) {
 			used[j] = max(used[j], l)
 		}
 	}
+	return f.pattern(heads, pairs)
+}
+
+// pattern returns that of heads, of whose levels the pairs are with columns.
+func (f *Finder) pattern(heads [][]ability.LevelRun, pairs [][]uint64) (*Pattern, error) {
 	places, err := New(f.weights, f.dense, heads, f.cells(heads, make([][]uint64, len(heads)), nil))
 	if err != nil {
 		return nil, err
@@ -198,11 +203,7 @@ func (f *Finder) Crossed() (*Pattern, error) {
 			pairs[1] = append(pairs[1], l<<32|c)
 		}
 	}
-	places, err := New(f.weights, f.dense, heads, f.cells(heads, make([][]uint64, 2), nil))
-	if err != nil {
-		return nil, err
-	}
-	return New(f.weights, f.dense, heads, f.cells(heads, pairs, places))
+	return f.pattern(heads, pairs)
 }
 
 // nest returns the pairs of a key's levels with columns when the levels of a head, whose pairs are given, have been

@@ -11,7 +11,7 @@ func (p *Pattern) Mix(h []float64, first, levels, k int, x []float64) {
 	from := int(p.place[first])
 	t, _, offset := p.headOf(int32(from))
 	if t < 0 {
-		p.mixLeaf(p.leafOf(h), from-p.leaf, levels, k, x)
+		p.mixLeaf(p.Leaf(h), from-p.leaf, levels, k, x)
 	} else {
 		at := &p.heads[t]
 		full, out := make([]float64, at.k*at.k), make([]float64, k*max(at.k, p.Dense))
@@ -35,18 +35,12 @@ func (p *Pattern) Mix(h []float64, first, levels, k int, x []float64) {
 // mixOwn does so for the weights [offset, offset+k) of the numbers of a level, a lower triangle; full and out have room
 // for all of them.
 func mixOwn(own, full, out []float64, size, offset, k int, x []float64) {
-	for r, next := 0, 0; r < size; r, next = r+1, next+r+1 {
-		for c := range r + 1 {
-			full[r*size+c], full[c*size+r] = own[next+c], own[next+c]
-		}
-	}
+	open(full, own, size)
 	for r := range size {
 		mixNumbers(full[r*size+offset:r*size+offset+k], out[:k], x)
 	}
 	mixRows(full[offset*size:(offset+k)*size], out, size, k, x)
-	for r, next := 0, 0; r < size; r, next = r+1, next+r+1 {
-		copy(own[next:next+r+1], full[r*size:])
-	}
+	closeTo(own, full, size)
 }
 
 // mixNumbers stores xᵀv in the place of the k numbers v.
@@ -124,8 +118,7 @@ func (p *Pattern) Moments(sum, inverse, u []float64, first, levels, k int) {
 				v := u[first+g*k+r] * u[first+g*k+c]
 				if t >= 0 {
 					at := &p.heads[t]
-					row := offset + r
-					v += inverse[at.own+g*at.k*(at.k+1)/2+row*(row+1)/2+offset+c]
+					v += inverse[at.own+g*triangle(at.k)+triangle(offset+r)+offset+c]
 				} else {
 					l := int(p.place[first+g*k]) - p.leaf
 					v += inverse[p.rest+(l+c)*p.Rest()+l+r]

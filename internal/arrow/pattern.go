@@ -2,6 +2,8 @@ package arrow
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/linop"
@@ -95,7 +97,7 @@ func (p *Pattern) lay() error {
 			}
 		}
 		h.own, h.bare = p.size, p.Cells.Start[h.row] == p.Cells.Start[h.row+h.levels]
-		h.dense = h.own + h.levels*h.k*(h.k+1)/2
+		h.dense = h.own + h.levels*triangle(h.k)
 		h.cells = h.dense + h.levels*h.k*p.Dense
 		p.size = h.cells + (p.Cells.Start[h.row+h.levels]-p.Cells.Start[h.row])*h.k
 	}
@@ -131,33 +133,21 @@ type block struct {
 }
 
 func (p *Pattern) block(values []float64, h *head, g int) block {
-	triangle, k := h.k*(h.k+1)/2, h.k
+	size, k := triangle(h.k), h.k
+	own, dense := values[h.own+g*size:h.own+(g+1)*size], values[h.dense+g*k*p.Dense:h.dense+(g+1)*k*p.Dense]
 	if h.bare {
-		return block{own: values[h.own+g*triangle : h.own+(g+1)*triangle], dense: values[h.dense+g*k*p.Dense : h.dense+(g+1)*k*p.Dense]}
+		return block{own: own, dense: dense}
 	}
 	from, to := p.Cells.Start[h.row+g]-p.Cells.Start[h.row], p.Cells.Start[h.row+g+1]-p.Cells.Start[h.row]
-	return block{
-		own:    values[h.own+g*triangle : h.own+(g+1)*triangle],
-		dense:  values[h.dense+g*k*p.Dense : h.dense+(g+1)*k*p.Dense],
-		sparse: values[h.cells+from*k : h.cells+to*k],
-		cells:  p.cellsOf(h, g),
-	}
+	return block{own, dense, values[h.cells+from*k : h.cells+to*k], p.cellsOf(h, g)}
 }
 
 // at returns where the numbers of a cell begin among the sparse ones, or -1 where the level does not meet that place.
 func (b *block) at(place int32, k int) int {
-	from, to := 0, len(b.cells)
-	for from < to {
-		if middle := (from + to) / 2; b.cells[middle] < place {
-			from = middle + 1
-		} else {
-			to = middle
-		}
+	if cell, found := slices.BinarySearch(b.cells, place); found {
+		return cell * k
 	}
-	if from == len(b.cells) || b.cells[from] != place {
-		return -1
-	}
-	return from * k
+	return -1
 }
 
 // headOf returns the head of a place, level and column; t is -1 for the leaf.
@@ -171,8 +161,24 @@ func (p *Pattern) headOf(place int32) (t, level, column int) {
 	return -1, 0, int(place) - p.leaf
 }
 
-// leafOf is the leaf's R×R values.
-func (p *Pattern) leafOf(values []float64) []float64 { return values[p.rest:] }
+// triangle is the number of numbers of a lower triangle.
+func triangle(k int) int { return k * (k + 1) / 2 }
+
+// diagonal yields the numbers on the diagonals of k×k lower triangles, one triangle behind the other.
+func diagonal(triangles []float64, k int) iter.Seq2[int, *float64] {
+	return func(yield func(i int, v *float64) bool) {
+		for g := range len(triangles) / triangle(k) {
+			for r := range k {
+				if !yield(g*k+r, &triangles[g*triangle(k)+r*(r+3)/2]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Leaf is the R×R values of the leaf.
+func (p *Pattern) Leaf(values []float64) []float64 { return values[p.rest:p.size] }
 
 // Take stores x, by columns, in the pattern's order, and Give stores it back.
 func (p *Pattern) Take(dst, x []float64) {

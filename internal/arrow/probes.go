@@ -165,11 +165,8 @@ func (f *Crossed) LogDet() float64 {
 	f.prepare()
 	sum := 0.0
 	for t, of := range [][]float64{f.own, f.root} {
-		k := f.p.heads[t].k
-		for g := range f.p.heads[t].levels {
-			for r := range k {
-				sum += math.Log(of[g*triangle(k)+r*(r+3)/2])
-			}
+		for _, pivot := range diagonal(of, f.p.heads[t].k) {
+			sum += math.Log(*pivot)
 		}
 	}
 	for i := range f.rest {
@@ -183,7 +180,7 @@ func (f *Crossed) LogDet() float64 {
 }
 
 // Scale turns an inverse into C = S A⁻¹ S.
-func (f *Crossed) Scale(dst []float64) { f.p.scale(f.ws, dst, f.s) }
+func (f *Crossed) Scale(dst []float64) { f.p.scaled(f.ws, dst, dst, 1, f.s, 0) }
 
 // StandardError is that of LogDet.
 func (f *Crossed) StandardError() float64 {
@@ -277,7 +274,7 @@ func (f *Crossed) selected(dst []float64, rounds uint64) {
 // fill stores the numbers of A⁻¹, those of outer with inner levels where cells are wanted.
 func (f *Crossed) fill(dst []float64, m *moments, cells bool) {
 	p, k, size, rest, wide := f.p, f.inner.k, triangle(f.inner.k), f.rest, f.wide
-	leaf, pool := p.leafOf(dst), f.ws.Pool()
+	leaf, pool := p.Leaf(dst), f.ws.Pool()
 	pool.CholeskyInverse(rest, f.leaf, max(1, rest), leaf, max(1, rest))
 	// F = L⁻¹B − W S̃⁻¹cross, and both times V of the leaf.
 	outer, outerV, innerV := f.y[:f.rows*wide], make([]float64, f.rows*rest), make([]float64, f.size*rest)
@@ -290,13 +287,12 @@ func (f *Crossed) fill(dst []float64, m *moments, cells bool) {
 		pool.Gemm(false, false, f.size, rest, rest, 1, f.solved, wide, leaf, rest, 0, innerV, rest)
 	}
 	square := make([]float64, max(k, f.outer.k)*max(k, f.outer.k))
+	for _, v := range diagonal(m.inner, k) { // which then are of S̃⁻¹, as cells with outer levels ask for
+		*v++
+	}
 	for l := range f.inner.levels {
 		b := p.block(dst, f.inner, l)
-		own := m.inner[l*size : (l+1)*size] // of S̃⁻¹, which cells with outer levels ask for
-		for r := range k {
-			own[r*(r+3)/2]++
-		}
-		copy(b.own, own)
+		copy(b.own, m.inner[l*size:(l+1)*size])
 		f.finish(&b, f.root[l*size:(l+1)*size], k, f.solved[l*k*wide:(l+1)*k*wide], innerV[l*k*rest:(l+1)*k*rest], square)
 	}
 	of, cell := f.outer.k, make([]float64, k)

@@ -84,7 +84,7 @@ func (p *Pattern) ofLeaf(phi *credence.Design) credence.Design {
 // AddRows adds ΦᵀWΦ, where nil weights are ones. After the last rows Close makes the leaf whole.
 func (p *Pattern) AddRows(ws *credence.Workspace, h []float64, phi *credence.Design, weights []float64) {
 	leaf := p.ofLeaf(phi)
-	leaf.AddGram(ws, p.leafOf(h), weights)
+	leaf.AddGram(ws, p.Leaf(h), weights)
 	e := p.entries()
 	for i := range phi.Dense.Rows {
 		if w := linop.At(weights, i); w != 0 {
@@ -121,12 +121,12 @@ func (p *Pattern) addRow(values []float64, h *head, e *entries, t int, w float64
 }
 
 // Close makes the leaf whole after the last rows.
-func (p *Pattern) Close(h []float64) { linop.LiftGram(p.leafOf(h), p.Rest(), p.Dense) }
+func (p *Pattern) Close(h []float64) { linop.LiftGram(p.Leaf(h), p.Rest(), p.Dense) }
 
 // Centre turns H into TᵀHT, that of dense columns less their means: weight 0 is the intercept, a dense column, and T =
 // [1, −x̄ᵀ; 0, I]. The means of sparse columns have to be 0, for their cells would all be there.
 func (p *Pattern) Centre(h, means []float64) {
-	q, size, leaf := p.Dense, p.Rest(), p.leafOf(h)
+	q, size, leaf := p.Dense, p.Rest(), p.Leaf(h)
 	for t := range p.heads {
 		at := &p.heads[t]
 		for r := range at.levels * at.k {
@@ -148,15 +148,11 @@ func (p *Pattern) Diagonal(dst, h []float64) {
 	ordered := make([]float64, p.Weights)
 	for t := range p.heads {
 		at := &p.heads[t]
-		for g := range at.levels {
-			own, next := h[at.own+g*at.k*(at.k+1)/2:], 0
-			for r := range at.k {
-				ordered[at.first+g*at.k+r] = own[next+r]
-				next += r + 1
-			}
+		for i, v := range diagonal(h[at.own:at.dense], at.k) {
+			ordered[at.first+i] = *v
 		}
 	}
-	for j, leaf := 0, p.leafOf(h); j < p.Rest(); j++ {
+	for j, leaf := 0, p.Leaf(h); j < p.Rest(); j++ {
 		ordered[p.leaf+j] = leaf[j*p.Rest()+j]
 	}
 	p.Give(dst, ordered)
@@ -166,7 +162,7 @@ func (p *Pattern) Diagonal(dst, h []float64) {
 func (p *Pattern) Mul(dst, h, x []float64) {
 	from, to := make([]float64, p.Weights), make([]float64, p.Weights)
 	p.Take(from, x)
-	q, size, leaf := p.Dense, p.Rest(), p.leafOf(h)
+	q, size, leaf := p.Dense, p.Rest(), p.Leaf(h)
 	for t := range p.heads {
 		at := &p.heads[t]
 		for g := range at.levels {
@@ -216,7 +212,7 @@ func (p *Pattern) AddOuter(h []float64, scale float64, x []float64) {
 		}
 	}
 	for i, v := range leaf {
-		row := p.leafOf(h)[i*len(leaf) : (i+1)*len(leaf)]
+		row := p.Leaf(h)[i*len(leaf) : (i+1)*len(leaf)]
 		axpy(scale*v, leaf[i:], row[i:])
 	}
 }

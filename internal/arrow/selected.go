@@ -10,8 +10,8 @@ import (
 // With W of a level, V_cc of what it meets: V_gc = −L⁻ᵀ W V_cc and V_gg = L⁻ᵀ (I + W V_cc Wᵀ) L⁻¹.
 func (f *Factor) Inverse(dst []float64) {
 	p, q, size := f.p, f.p.Dense, f.p.Rest()
-	leaf := p.leafOf(dst)
-	f.ws.Pool().CholeskyInverse(size, p.leafOf(f.a), max(1, size), leaf, max(1, size))
+	leaf := p.Leaf(dst)
+	f.ws.Pool().CholeskyInverse(size, p.Leaf(f.a), max(1, size), leaf, max(1, size))
 	for t := len(p.heads) - 1; t >= 0; t-- {
 		at := &p.heads[t]
 		if rows := at.levels * at.k; q > few {
@@ -42,7 +42,7 @@ func (f *Factor) select1(dst []float64, at *head, g int, inverse, square []float
 	p, k, q := f.p, at.k, f.p.Dense
 	w, v := p.block(f.a, at, g), p.block(dst, at, g)
 	for i, c := range w.cells { // W V_cc: sparse cells, and what they do to dense ones
-		of := f.with(dst, c)
+		of := p.with(dst, c)
 		own, sum := w.sparse[i*k:(i+1)*k], v.sparse[i*k:(i+1)*k]
 		for r, by := range own {
 			axpy(by, of.dense, v.dense[r*q:(r+1)*q])
@@ -98,74 +98,83 @@ func (f *Factor) select1(dst []float64, at *head, g int, inverse, square []float
 	kernel.Scale(-1, v.sparse)
 }
 
-// with is the part of the inverse that a place after a head has.
+// with is the numbers that a place has with others.
 type with struct {
-	f      *Factor
-	leaf   []float64 // its row of the leaf
-	dense  []float64 // with dense columns
-	t      int       // its head, -1 without
-	level  int
-	column int
-	block  block
+	p           *Pattern
+	leaf, dense []float64 // its row of the leaf, and its numbers with dense columns
+	t, column   int       // its head, -1 without
+	block       block
 }
 
-func (f *Factor) with(dst []float64, place int32) with {
-	p := f.p
+func (p *Pattern) with(values []float64, place int32) with {
 	t, level, column := p.headOf(place)
 	if t < 0 {
-		row := dst[p.rest+column*p.Rest() : p.rest+(column+1)*p.Rest()]
-		return with{f: f, leaf: row, dense: row[:p.Dense], t: t}
+		row := values[p.rest+column*p.Rest() : p.rest+(column+1)*p.Rest()]
+		return with{p: p, leaf: row, dense: row[:p.Dense], t: t}
 	}
-	b := p.block(dst, &p.heads[t], level)
-	return with{f: f, dense: b.dense[column*p.Dense : (column+1)*p.Dense], t: t, level: level, column: column, block: b}
+	b := p.block(values, &p.heads[t], level)
+	return with{p: p, dense: b.dense[column*p.Dense : (column+1)*p.Dense], t: t, column: column, block: b}
 }
 
-// at is the number with another place, which does not come before it.
+// at is the number with another place, which does not come before it; 0 where the pattern has none.
 func (w *with) at(place int32) float64 {
-	p := w.f.p
 	if w.t < 0 {
-		return w.leaf[int(place)-p.leaf]
+		return w.leaf[int(place)-w.p.leaf]
 	}
-	if t, _, column := p.headOf(place); t == w.t {
-		return w.block.own[column*(column+1)/2+w.column]
+	switch t, _, column := w.p.headOf(place); {
+	case t == w.t:
+		return w.block.own[triangle(column)+w.column]
+	case t < 0 && column < w.p.Dense:
+		return w.dense[column]
 	}
-	k := p.heads[w.t].k
-	return w.block.sparse[w.block.at(place, k)+w.column]
+	if cell := w.block.at(place, w.p.heads[w.t].k); cell >= 0 {
+		return w.block.sparse[cell+w.column]
+	}
+	return 0
+}
+
+// number is that of two places.
+func (p *Pattern) number(values []float64, a, b int32) float64 {
+	w := p.with(values, min(a, b))
+	return w.at(max(a, b))
 }
 
 // Scale turns an inverse that Inverse stored into C = S A⁻¹ S.
-func (f *Factor) Scale(dst []float64) { f.p.scale(f.ws, dst, f.deviations) }
+func (f *Factor) Scale(dst []float64) { f.p.scaled(f.ws, dst, dst, 1, f.deviations, 0) }
 
-// scale multiplies both sides by numbers in the pattern's order.
-func (p *Pattern) scale(ws *credence.Workspace, dst, s []float64) {
+// scaled stores scale·SHS, for an S in the pattern's order, with more on its diagonal. It may take the place of H.
+func (p *Pattern) scaled(ws *credence.Workspace, dst, h []float64, scale float64, s []float64, more float64) {
 	q, size, of := p.Dense, p.Rest(), s[p.leaf:]
 	for t := range p.heads {
 		at := &p.heads[t]
 		ws.InRuns(at.levels, func(from, to int) {
 			for g := from; g < to; g++ {
-				b, first, next := p.block(dst, at, g), at.first+g*at.k, 0
+				b, out, first, next := p.block(h, at, g), p.block(dst, at, g), at.first+g*at.k, 0
 				for r := range at.k {
-					by := s[first+r]
+					by := scale * s[first+r]
 					for c := range r + 1 {
-						b.own[next+c] *= by * s[first+c]
+						out.own[next+c] = by * s[first+c] * b.own[next+c]
 					}
 					next += r + 1
-					for j := range q {
-						b.dense[r*q+j] *= by * of[j]
+					out.own[next-1] += more
+					for j, v := range b.dense[r*q : (r+1)*q] {
+						out.dense[r*q+j] = by * of[j] * v
 					}
 					for i, c := range b.cells {
-						b.sparse[i*at.k+r] *= by * s[c]
+						out.sparse[i*at.k+r] = by * s[c] * b.sparse[i*at.k+r]
 					}
 				}
 			}
 		})
 	}
-	leaf := p.leafOf(dst)
+	leaf, source := p.Leaf(dst), p.Leaf(h)
 	ws.InRuns(size, func(from, to int) {
 		for i := from; i < to; i++ {
+			by := scale * of[i]
 			for j := range size {
-				leaf[i*size+j] *= of[i] * of[j]
+				leaf[i*size+j] = by * of[j] * source[i*size+j]
 			}
+			leaf[i*size+i] += more
 		}
 	})
 }
