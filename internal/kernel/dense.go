@@ -155,40 +155,6 @@ func (p *Pool) Gram(n, d int, x []float64, ldx int, w []float64, g []float64, ld
 	})
 }
 
-// Gemm32 is Gemm for operands stored as float32. Products and the sums of a
-// block of 256 terms are float32 as well; the blocks are added in float64, so
-// the relative error of an element is about 1e-6 of Σ|ab|, whatever k.
-func (p *Pool) Gemm32(transA, transB bool, m, n, k int, alpha float64, a []float32, lda int, b []float32, ldb int, beta float64, c []float64, ldc int) {
-	if transA {
-		need("Gemm32 A", a, k, m, lda)
-	} else {
-		need("Gemm32 A", a, m, k, lda)
-	}
-	if transB {
-		need("Gemm32 B", b, n, k, ldb)
-	} else {
-		need("Gemm32 B", b, k, n, ldb)
-	}
-	need("Gemm32 C", c, m, n, ldc)
-	p.float32s().multiply(product[float32]{
-		transA: transA, transB: transB, m: m, n: n, k: k, alpha: alpha,
-		a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: c, ldc: ldc,
-	})
-}
-
-// Gram32 is Gram for X stored as float32, with the accuracy of Gemm32.
-func (p *Pool) Gram32(n, d int, x []float32, ldx int, w []float64, g []float64, ldg int) {
-	need("Gram32 X", x, n, d, ldx)
-	need("Gram32 G", g, d, d, ldg)
-	if w != nil && len(w) < n {
-		panic("kernel: Gram32 w: slice is shorter than its shape")
-	}
-	p.float32s().multiply(product[float32]{
-		transA: true, upper: true, same: true, m: d, n: d, k: n, alpha: 1,
-		a: x, lda: ldx, b: x, ldb: ldx, w: w, beta: 1, c: g, ldc: ldg,
-	})
-}
-
 // Syrk computes the upper triangle of C = alpha A Aᵀ + beta C, where A is n×k
 // and C is n×n. With beta 0, C is overwritten and never read.
 func (p *Pool) Syrk(n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {

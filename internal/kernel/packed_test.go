@@ -71,7 +71,9 @@ func TestGemmPacked32(t *testing.T) {
 			name := fmt.Sprintf("%v %+v", isa, s)
 			a, b := narrow(random((s.m+1)*(s.k+1), 1)), narrow(random(s.k*s.ldb, 2))
 			want, got := random(s.m*s.n, 3), random(s.m*s.n, 3)
-			p.Gemm32(false, false, s.m, s.n, s.k, -2, a, s.k+1, b, s.ldb, 0.5, want, s.n)
+			p.float32s().multiply(product[float32]{
+				m: s.m, n: s.n, k: s.k, alpha: -2, a: a, lda: s.k + 1, b: b, ldb: s.ldb, beta: 0.5, c: want, ldc: s.n,
+			})
 
 			apart := p.Pack32(s.k, s.n, b, s.ldb, make([]float32, p.PackedLen32(s.k, s.n)))
 			p.GemmPacked32(false, s.m, -2, a, s.k+1, apart, 0.5, got, s.n)

@@ -263,13 +263,15 @@ func TestFloat32(t *testing.T) {
 				lda, ldb, ldc := max(m, k)+1, max(n, k)+3, n+2
 				a, b, c := narrow(random(max(m, k)*lda, 1)), narrow(random(max(n, k)*ldb, 2)), random(m*ldc, 3)
 				want := append([]float64(nil), c...)
-				p.Gemm32(transA, transB, m, n, k, -0.5, a, lda, b, ldb, 1, c, ldc)
+				p.float32s().multiply(product[float32]{
+					transA: transA, transB: transB, m: m, n: n, k: k, alpha: -0.5, a: a, lda: lda, b: b, ldb: ldb, beta: 1, c: c, ldc: ldc,
+				})
 				for i := range m {
 					for j := range n {
 						v := chain(k, -0.5, 1, want[i*ldc+j], func(l int) float32 { return pick(transA, a, lda, i, l) },
 							func(l int) float32 { return pick(!transB, b, ldb, j, l) })
 						if !checkNarrow(isa, c[i*ldc+j], v) {
-							t.Fatalf("%v Gemm32(%v, %v, %d, %d, %d) at (%d, %d): got %v, want %v", isa, transA, transB, m, n, k, i, j, c[i*ldc+j], v)
+							t.Fatalf("%v product(%v, %v, %d, %d, %d) at (%d, %d): got %v, want %v", isa, transA, transB, m, n, k, i, j, c[i*ldc+j], v)
 						}
 					}
 				}
@@ -279,18 +281,20 @@ func TestFloat32(t *testing.T) {
 				w[i] = float64(i%3) / 2
 			}
 			want := append([]float64(nil), g...)
-			p.Gram32(k, n, x, n+1, w, g, n)
+			p.float32s().multiply(product[float32]{
+				transA: true, upper: true, same: true, m: n, n: n, k: k, alpha: 1, a: x, lda: n + 1, b: x, ldb: n + 1, w: w, beta: 1, c: g, ldc: n,
+			})
 			for i := range n {
 				for j := i; j < n; j++ {
 					v := chain(k, 1, 1, want[i*n+j], func(l int) float32 { return float32(w[l]) * x[l*(n+1)+i] },
 						func(l int) float32 { return x[l*(n+1)+j] })
 					if !checkNarrow(isa, g[i*n+j], v) {
-						t.Fatalf("%v Gram32(%d, %d) at (%d, %d): got %v, want %v", isa, k, n, i, j, g[i*n+j], v)
+						t.Fatalf("%v Gram(%d, %d) at (%d, %d): got %v, want %v", isa, k, n, i, j, g[i*n+j], v)
 					}
 				}
 				for j := range i {
 					if g[i*n+j] != want[i*n+j] {
-						t.Fatalf("%v Gram32(%d, %d) wrote (%d, %d)", isa, k, n, i, j)
+						t.Fatalf("%v Gram(%d, %d) wrote (%d, %d)", isa, k, n, i, j)
 					}
 				}
 			}
