@@ -25,7 +25,8 @@ const jointDraws = 4000
 // large, and rows would be told up to .03 nat too badly at 25 rows.
 type joint struct {
 	*FamilyDraws
-	unit []float64 // of each draw, u times the root: of mean square 1
+	unit  []float64 // of each draw, u times the root: of mean square 1
+	width []float64 // of each draw, what is under the root for a v of 1
 }
 
 // FamilyDraws are draws of the learned parameters of a family, evenly spread over their distribution (a Latin
@@ -78,17 +79,19 @@ func newJoint(fitted *credence.Fitted) (*joint, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &joint{drawn, normalQuantiles(jointDraws)}
+	j := &joint{drawn, normalQuantiles(jointDraws), make([]float64, jointDraws)}
 	square := 0.0
 	for s := range j.unit {
 		width := 0.0
 		for k, place := range j.Moved {
 			width += fitted.Family.Widths[k] * place[s]
 		}
-		j.unit[s] *= math.Exp(width / 2)
+		j.width[s] = math.Exp(width)
+		j.unit[s] *= math.Sqrt(j.width[s])
 		square += j.unit[s] * j.unit[s] / jointDraws
 	}
 	kernel.Scale(1/math.Sqrt(square), j.unit)
+	kernel.Scale(1/square, j.width)
 	return j, nil
 }
 
@@ -128,7 +131,20 @@ func (l *Leaver) leaveJoint(rows *Rows, i int, weight float64, slopes []float64)
 	for s := range f {
 		logs[s] = rows.batch.LikelihoodOf(j.Likelihoods[s], i).LogDensity(y, f[s])
 	}
-	return l.without(logs, f, y, weight, func(s int) credence.Likelihood { return rows.batch.LikelihoodOf(j.Likelihoods[s], i) })
+	out := l.without(logs, f, y, weight, func(s int) credence.Likelihood { return rows.batch.LikelihoodOf(j.Likelihoods[s], i) })
+	if out.k <= diagnose.LimitK || weight != 1 {
+		return out
+	}
+	if left, ok := l.leaveByCavities(rows, i, func(s int) (float64, float64) {
+		centre := mean
+		for k, slope := range slopes {
+			centre += share * slope * j.Moved[k][s]
+		}
+		return centre, (variance - explained) * j.width[s]
+	}); ok && left.k < out.k {
+		return left
+	}
+	return out
 }
 
 // pitDraws is the number of draws that the distribution function of a row given the others is an average over: it costs

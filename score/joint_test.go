@@ -216,3 +216,34 @@ func TestDrawFamily(t *testing.T) {
 		t.Errorf("two sets have a correlation of %v standard errors", product)
 	}
 }
+
+// TestLeaveOneOutOfFarRows: a row that importance weights do not reach is left out by its cavity, to what the fit
+// without it says, and is not told to be unreliable.
+func TestLeaveOneOutOfFarRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(25, 7))
+	var x, z, y []float64
+	for range 25 {
+		x, z = append(x, rng.NormFloat64()), append(z, rng.NormFloat64())
+		y = append(y, likelihood.Gamma{Shape: param.Hold(2)}.Sample(rng, 0.7*x[len(x)-1]))
+	}
+	x[3], y[3] = 2.5, 40
+	options := fit.Options{Formula: "y ~ x + z", Family: "gamma", Threads: 1}
+	all := setOf(t, x, z, y, -1)
+	model := fitted(t, all, options)
+	leaver := score.NewLeaver(model)
+	leaver.KeepPIT()
+	must.Succeed(t, must.Value(scorer(t, model).Table(all, score.RequireTargets))(t).Each(t.Context(), leaver.Add))
+	if k := leaver.ParetoK(3); k == 0 || k > leaver.GoodK() {
+		t.Errorf("k of the far row is %v", k)
+	}
+	one := must.Value(table.New().Numbers("x", x[3:4]).Numbers("z", z[3:4]).Numbers("y", y[3:4]).Source())(t)
+	each(t, fitted(t, setOf(t, x, z, y, 3), options), one, func(rows *score.Rows, i int) {
+		if want := rows.LogDensity(i, y[3]); math.Abs(leaver.LogDensity(3)-want) > 0.1 {
+			t.Errorf("log density %v given the others, %v of the fit without the row", leaver.LogDensity(3), want)
+		}
+		below, upTo := leaver.PIT(3)
+		if _, want := rows.PIT(i); below != upTo || math.Abs(math.Log((1-upTo)/(1-want))) > 0.3 {
+			t.Errorf("1 − P(Y ≤ y) is %v given the others, %v of the fit without the row", 1-upTo, 1-want)
+		}
+	})
+}
