@@ -10,8 +10,8 @@ import (
 const (
 	// cavityDraws is the number of draws of the parameters of a family under which rows are left out by their cavities.
 	cavityDraws = 400
-	// leastCavity is the least share of the precision of f that the other rows have: below it the row alone tells f, and
-	// what is left is rounding and the error of the approximation.
+	// leastCavity is the least share of the precision of f that the other rows have: below it the row alone tells f,
+	// and what is left is rounding and the error of the approximation.
 	leastCavity = 0.02
 )
 
