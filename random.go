@@ -43,9 +43,12 @@ const (
 	PredictSamples   Purpose = "predict"   // draws of y; the row
 	// places of discrete targets in their probability; the row, and behind 1<<40 that of an evaluation
 	CalibrationDraws Purpose = "calibrate"
+	EvaluationDraws  Purpose = "evaluate"  // places of discrete targets, one row after the other; 0
 	CriticismDraws   Purpose = "criticism" // replicated targets; the row
 	LeftOutDraws     Purpose = "left out"  // parameters of a family and f, for rows that are left out; the axis
 	EffectDraws      Purpose = "effects"   // weights; twice the member, and behind it draws
+	// CovarianceDraws is for covariances of columns that the fit centred; the number of columns.
+	CovarianceDraws Purpose = "covariances"
 	// noise variances; three times the member. Weights of unseen levels, and y; three times the row, 1 and 2 behind
 	PosteriorDraws Purpose = "draws"
 	PlotDraws      Purpose = "plot"    // where discrete targets lie; the row

@@ -2,7 +2,6 @@ package metric
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
@@ -18,14 +17,11 @@ const PITBins = 10
 // of one draw for each row. An interval of whole numbers, by contrast, holds more than it promises whenever the model
 // is right. It keeps 8 bytes a row. The zero value is ready.
 type PIT struct {
-	Seed uint64 // of the draws, one for each row in their order
-
 	guard  guard
 	weight sum
 	levels []sum // of Levels
 	bins   [PITBins]sum
 	draws  []float64
-	rng    *rand.Rand
 }
 
 // PITResult is what PIT answers.
@@ -39,8 +35,9 @@ type PITResult struct {
 	PValue float64
 }
 
-// Add takes P(Y < y) and P(Y ≤ y) for the target y of a row, which are equal where y is continuous.
-func (p *PIT) Add(below, upTo, weight float64) {
+// Add takes P(Y < y) and P(Y ≤ y) for the target y of a row, which are equal where y is continuous, and a draw from
+// [0, 1) of the place between them that the p-value is of.
+func (p *PIT) Add(below, upTo, place, weight float64) {
 	if !p.guard.row(weight) {
 		return
 	}
@@ -55,13 +52,10 @@ func (p *PIT) Add(below, upTo, weight float64) {
 		p.levels = make([]sum, len(Levels()))
 	}
 	p.weight.add(weight)
-	if p.rng == nil {
-		p.rng = rand.New(rand.NewPCG(p.Seed, PITBins))
-	}
 	if n := len(p.draws); n == cap(p.draws) { // twice as many, since append copies large slices four times as often
 		p.draws = slices.Grow(p.draws, n+1)
 	}
-	p.draws = append(p.draws, below+(upTo-below)*p.rng.Float64())
+	p.draws = append(p.draws, below+(upTo-below)*place)
 	for k, level := range Levels() {
 		p.levels[k].add(weight * overlap(below, upTo, (1-level)/2, (1+level)/2))
 	}

@@ -13,7 +13,7 @@ func TestPIT(t *testing.T) {
 	var p PIT
 	edges := []float64{0, 0.3, 0.9, 1}
 	for k, probability := range []float64{0.3, 0.6, 0.1} {
-		p.Add(edges[k], edges[k+1], probability)
+		p.Add(edges[k], edges[k+1], 0.5, probability)
 	}
 	r, err := p.Result()
 	if err != nil {
@@ -37,7 +37,7 @@ func TestPIT(t *testing.T) {
 	for range 20 {
 		a, b, weight := rng.Float64(), rng.Float64(), float64(1+rng.IntN(3))
 		a, b = min(a, b), max(a, b)
-		q.Add(a, b, weight)
+		q.Add(a, b, 0.5, weight)
 		for range draws {
 			u := a + (b-a)*rng.Float64()
 			total += weight
@@ -62,9 +62,9 @@ func TestPIT(t *testing.T) {
 func TestPITOfPoints(t *testing.T) {
 	var p PIT
 	for _, u := range []float64{0, 0.05, 0.1, 0.95, 1} {
-		p.Add(u, u, 1)
+		p.Add(u, u, 0, 1)
 	}
-	p.Add(0.5, 0.5, 0)
+	p.Add(0.5, 0.5, 0, 0)
 	r, err := p.Result()
 	want := []float64{0.4, 0.2, 0, 0, 0, 0, 0, 0, 0, 0.4}
 	for k, share := range want {
@@ -78,7 +78,7 @@ func TestPITOfPoints(t *testing.T) {
 	}
 	for _, bad := range [][2]float64{{0.6, 0.5}, {math.NaN(), 1}, {0, 1.1}} {
 		var p PIT
-		p.Add(bad[0], bad[1], 1)
+		p.Add(bad[0], bad[1], 0, 1)
 		if _, err := p.Result(); err == nil {
 			t.Errorf("%v passes", bad)
 		}

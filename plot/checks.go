@@ -46,10 +46,7 @@ func Check(ctx context.Context, input Input, leave bool) (*Checked, error) {
 	if leave {
 		kind = LOOPIT
 	}
-	p, why, err := open(kind, input)
-	if err == nil && why != "" {
-		err = errors.New(why)
-	}
+	p, err := open(kind, input)
 	if err != nil {
 		return nil, err
 	}
@@ -112,12 +109,13 @@ func (p *picture) score(ctx context.Context, leave bool) (*checked, error) {
 			if part, is := source.(*table.Spread); is {
 				row = part.SourceRow(row)
 			}
-			u := below[i] + credence.Rand(p.Seed, credence.PlotDraws, uint64(row)).Float64()*(upTo[i]-below[i])
+			place := credence.Rand(p.Seed, credence.PlotDraws, uint64(row)).Float64()
+			u := below[i] + place*(upTo[i]-below[i])
 			if math.IsNaN(u) {
 				return fmt.Errorf("%s: the probability of targets up to this one is no number: run credence evaluate, which tells what is wrong with the row", rows.Place(i))
 			}
 			c.row, c.mean, c.u, c.weight = append(c.row, row+1), append(c.mean, mean[i]), append(c.u, u), append(c.weight, rows.Weight(i))
-			if pit.Add(below[i], upTo[i], rows.Weight(i)); !leave && !p.Scorer.Discrete() {
+			if pit.Add(below[i], upTo[i], place, rows.Weight(i)); !leave && !p.Scorer.Discrete() {
 				held.Add(.9, rows.Target(i), ends[i][0], ends[i][1], rows.Weight(i))
 			}
 		}

@@ -43,6 +43,7 @@ func (e *Evaluation) group(rows *Rows, i int) (*group, error) {
 		return nil, fmt.Errorf("%s: there are %d texts of the columns %s: give one for each", rows.Place(i), len(texts), columns)
 	}
 	g := &group{measures: e.none, key: key}
+	g.places = e.draws()
 	if e.classification != nil {
 		g.classification = &metric.Classification{}
 	}

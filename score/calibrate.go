@@ -25,13 +25,22 @@ type Calibration struct {
 // trainingSums tell rows from those of training: by their weights, the sums of the targets, of their squares and of the
 // inputs.
 type trainingSums struct {
+	scorer                 *Scorer // whose rows they are
 	rows                   int
 	weight, target, square float64
 	inputs                 []float64
 }
 
+// addAll adds rows.
+func (c *trainingSums) addAll(rows *Rows) {
+	for i := range rows.Len() {
+		c.add(rows, i)
+	}
+}
+
 func (c *trainingSums) add(rows *Rows, i int) {
 	w, y := rows.Weight(i), rows.batch.Target[i]
+	c.scorer = rows.scorer
 	if c.rows++; w == 0 {
 		return
 	}
@@ -56,12 +65,10 @@ func Training(ctx context.Context, scorer *Scorer, rows credence.Source) (bool, 
 	}
 	var sums trainingSums
 	err = table.Each(ctx, func(rows *Rows) error {
-		for i := range rows.Len() {
-			sums.add(rows, i)
-		}
+		sums.addAll(rows)
 		return nil
 	})
-	return err == nil && sums.training(scorer), err
+	return err == nil && sums.training(), err
 }
 
 // NewCalibration returns a calibration by no rows yet, for rows of a scorer of [Options].Calibrating.
@@ -149,7 +156,7 @@ func (c *Calibration) Add(rows *Rows) error {
 
 // Fitted returns the calibrated model, which shares all else with the one that was given.
 func (c *Calibration) Fitted() (*credence.Fitted, error) {
-	if c.sums.training(c.scorer) {
+	if c.sums.training() {
 		return nil, fmt.Errorf("these are the %d rows that the model was fitted to, on which it is surer than on others: calibrate by rows that it has not seen, split off before the fit", c.sums.rows)
 	}
 	rows := c.rows
@@ -167,11 +174,14 @@ func (c *Calibration) Fitted() (*credence.Fitted, error) {
 
 // training says whether the rows are those that the model was fitted to: by their number, the moments of their targets,
 // and the means of the columns that the fit centred, without which classes and counts of other rows might be the same.
-func (c *trainingSums) training(s *Scorer) bool {
-	f := s.fitted
-	mean := c.target / c.weight
+func (c *trainingSums) training() bool {
+	s := c.scorer
+	if s == nil || c.rows != s.fitted.Report.Rows {
+		return false
+	}
+	f, mean := s.fitted, c.target/c.weight
 	variance := c.square/c.weight - mean*mean
-	if f.Report.Rows != c.rows || math.Abs(mean-f.TargetMean) > 1e-9*math.Sqrt(f.TargetVariance) || math.Abs(variance-f.TargetVariance) > 1e-6*f.TargetVariance {
+	if math.Abs(mean-f.TargetMean) > 1e-9*math.Sqrt(f.TargetVariance) || math.Abs(variance-f.TargetVariance) > 1e-6*f.TargetVariance {
 		return false
 	}
 	centred := false

@@ -20,7 +20,8 @@ type Scores struct {
 	// Figures of the target as the formula writes it, and of its column where there is a way back.
 	written, own figures
 	weight       []float64
-	rows         []int   // of the table, which may have others that the model leaves out
+	rows         []int // of the table, which may have others that the model leaves out
+	sums         trainingSums
 	leaver       *Leaver // nil where rows are not left out
 	refits       bool    // rows are scored by fits that do not know them
 	every        int     // one of so many rows has its CRPS taken; 0 means each
@@ -51,6 +52,7 @@ func (s *Scores) Add(rows *Rows) error {
 			return err
 		}
 	}
+	s.sums.addAll(rows)
 	n, known := rows.Len(), len(s.weight)
 	grow := func(columns ...*[]float64) {
 		for _, column := range columns {
@@ -204,7 +206,7 @@ func Compare(models ...*Scores) (*Comparison, error) {
 			}
 		}
 	}
-	if first.leaver == nil && !first.refits && first.training() {
+	if first.leaver == nil && !first.refits && first.sums.training() {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("these are the rows that %s was fitted to, which it predicts too well: --loo leaves each row out", first.Name))
 	}
 	return out, nil

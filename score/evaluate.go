@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func (t *Table) Criticise(ctx context.Context, e *Evaluation) (*metric.Evaluatio
 	options := criticism.Options{Seed: t.scorer.fitted.Recipe.Seed, Threads: t.scorer.options.Threads, Fitted: e.leaver != nil, Beside: t.source}
 	found, err := criticism.Of(ctx, t.scorer.fitted, t.bound, options)
 	out.Warnings, out.Remarks, _ = criticism.Texts(found)
-	own := e.sums.rows > 0 && e.sums.training(e.scorer)
+	own := e.sums.training()
 	if out.Training = own || e.leaver != nil; own {
 		out.Warnings = append([]string{"these are the rows that the model was fitted to, which it predicts better than others: --loo leaves each row out, --cv 10 fits again without"}, out.Warnings...)
 	}
@@ -53,13 +54,13 @@ func (t *Table) Placed(text string) string { return criticism.Placed(t.source, t
 type Evaluation struct {
 	measures
 	none         measures // of a group without rows yet
+	seed         uint64
 	discrete     bool
 	unitDeviance func(y, trials, mean float64) float64
 	size         float64 // of a negative binomial family, for the unit deviance
 	back         *original
 	leaver       *Leaver // nil where rows are not left out
-	// Of rows of which there are as many as in the fit of the scorer: sums that tell whether they are its rows.
-	scorer      *Scorer
+	// Of rows of which there are as many as in the fit: sums that tell whether they are its rows.
 	expected    int
 	sums        trainingSums
 	closed      bool
@@ -74,6 +75,7 @@ type measures struct {
 	regression     metric.Regression
 	intervals      metric.Intervals
 	pit            metric.PIT
+	places         *rand.Rand // of discrete targets in their probabilities, in the order of the rows
 	calibration    metric.Calibration
 	classification *metric.Classification
 	deviance       *metric.Deviance
@@ -108,7 +110,11 @@ type rowFigures struct {
 // Add takes a row.
 func (m *measures) add(f *rowFigures) {
 	m.regression.Add(f.y, f.mean, f.logDensity, f.weight)
-	m.pit.Add(f.below, f.upTo, f.weight)
+	place := 0.0
+	if f.below < f.upTo && f.weight > 0 {
+		place = m.places.Float64()
+	}
+	m.pit.Add(f.below, f.upTo, place, f.weight)
 	for k, level := range metric.Levels() {
 		m.intervals.Add(level, f.y, f.bounds[2*k], f.bounds[2*k+1], f.weight)
 	}
@@ -129,8 +135,8 @@ func (m *measures) add(f *rowFigures) {
 
 // NewEvaluation returns an evaluation of no rows yet.
 func NewEvaluation(fitted *credence.Fitted) *Evaluation {
-	e := &Evaluation{every: 1}
-	e.pit.Seed = fitted.Recipe.Seed
+	e := &Evaluation{every: 1, seed: fitted.Recipe.Seed}
+	e.places = e.draws()
 	support, ok := fitted.Members[0].Model.Likelihood.(likelihood.Supported)
 	e.discrete = ok && support.Discrete()
 	e.regression.TrainMean = fitted.TargetMean
@@ -165,6 +171,10 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	e.none = e.measures
 	return e
 }
+
+// draws returns the places of the rows of an evaluation, or of one of its groups: a group has those that it has by
+// itself.
+func (e *Evaluation) draws() *rand.Rand { return credence.Rand(e.seed, credence.EvaluationDraws, 0) }
 
 // mostScored is about how many rows the CRPS is taken of, where it has no closed form: integrals of rows with many
 // parts take milliseconds.
@@ -219,13 +229,8 @@ func (e *Evaluation) Add(rows *Rows) error {
 	if rows.scorer.back != nil { // the rows are taken back, and the training moments are not
 		e.back, e.regression.TrainVariance, e.none.regression.TrainVariance = nil, 0, 0
 	}
-	if e.scorer == nil {
-		e.scorer = rows.scorer
-	}
-	if e.leaver == nil && e.expected == e.scorer.fitted.Report.Rows {
-		for i := range rows.Len() {
-			e.sums.add(rows, i)
-		}
+	if e.leaver == nil && e.expected == rows.scorer.fitted.Report.Rows {
+		e.sums.addAll(rows)
 	}
 	all := make([]rowFigures, rows.Len())
 	rows.Each(func(i int) { e.measure(&all[i], rows, i, tails) })

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
@@ -282,19 +281,4 @@ func (s *Scores) left(column bool) []float64 {
 		own[i] = v + s.back.expr.LogSlope(s.written.target[i])
 	}
 	return own
-}
-
-// training says whether the rows are those that the model was fitted to, by their number and the moments
-// of their targets.
-func (s *Scores) training() bool {
-	stored, ok := s.fitted.Frame.(*frame.Frame)
-	if !ok || stored.Target == nil || stored.Target.Mode != frame.Numbers || s.fitted.Report.Rows != len(s.weight) {
-		return false
-	}
-	mean, total := 0.0, 0.0
-	for i, w := range s.weight {
-		total += w
-		mean += w * s.written.target[i]
-	}
-	return math.Abs(mean/total-stored.Target.Mean) <= 1e-9*math.Sqrt(stored.Target.Variance)
 }

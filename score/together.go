@@ -150,7 +150,7 @@ func (c *copula) draw(rng *rand.Rand, dst []float64) {
 // covariances draws AΣAᵀ of k columns, k variances and the odds of partial correlations being drawn: by the rows of the
 // lower triangle with its diagonal the standard deviations, there, and the correlations.
 func (c *copula) covariances(a []float64, k int) [][]float64 {
-	rng, values := rand.New(rand.NewPCG(33, uint64(k))), make([]float64, len(c.z))
+	rng, values := credence.Rand(0, credence.CovarianceDraws, uint64(k)), make([]float64, len(c.z))
 	all := make([][]float64, k+special.Pairs(k))
 	root, b := make([]float64, k*k), make([]float64, k*k) // b is a root of AΣAᵀ
 	for range covarianceDraws {

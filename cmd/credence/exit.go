@@ -89,8 +89,8 @@ func tellError(w io.Writer, err error) {
 }
 
 // packages are those beside engines whose errors begin with their name, which tells users nothing.
-var packages = []string{"active", "arrow", "atomicfile", "calibration", "checkpoint", "credence", "criticism", "dataset", "effect", "feature", "fit", "formula", "frame", "hyper", "keyed", "learn",
-	"likelihood", "look", "metric", "modelfile", "online", "plot", "posterior", "predict", "prior", "rowcache", "safetensors", "score",
+var packages = []string{"active", "arrow", "atomicfile", "calibration", "checkpoint", "credence", "criticism", "dataset", "effect", "feature", "fit", "formula", "frame", "hyper", "imaging", "kernel", "keyed", "learn",
+	"likelihood", "linop", "look", "metric", "modelfile", "online", "plot", "posterior", "predict", "prior", "rowcache", "safetensors", "score",
 	"selection", "shards", "spec", "stream", "table", "text"}
 
 // withoutPackage takes the names of packages and engines off the beginning of a message: what is left begins with

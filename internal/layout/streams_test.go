@@ -6,12 +6,14 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
 
 // TestStreamsHaveTheirPurpose: every purpose of random numbers that package credence names is drawn for somewhere, so
-// that nothing draws from the stream of another purpose: such numbers would repeat those that were drawn before.
+// that nothing draws from the stream of another purpose: such numbers would repeat those that were drawn before. No
+// part of the product makes a generator beside credence.Rand.
 func TestStreamsHaveTheirPurpose(t *testing.T) {
 	root := filepath.Join("..", "..")
 	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "random.go"), nil, parser.SkipObjectResolution)
@@ -35,10 +37,15 @@ func TestStreamsHaveTheirPurpose(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		inside, _ := filepath.Rel(root, path)
+		product := inside != "random.go" && !regexp.MustCompile(`^(bench|examples|internal/(conform|relation|study))/`).MatchString(filepath.ToSlash(inside))
 		ast.Inspect(file, func(node ast.Node) bool {
 			if of, ok := node.(*ast.SelectorExpr); ok {
 				if count, ok := drawn[of.Sel.Name]; ok {
 					drawn[of.Sel.Name] = count + 1
+				}
+				if of.Sel.Name == "NewPCG" && product {
+					t.Errorf("%s makes a generator of its own: give it a Purpose in random.go, and credence.Rand", inside)
 				}
 			}
 			return true
