@@ -23,10 +23,7 @@ type forest struct {
 // Effects returns those of a forest, the largest first, and by what numbers move in them: "a standard deviation", or
 // "1".
 func Effects(ctx context.Context, input Input) (list []effect.Effect, moved string, err error) {
-	p, why, err := open(Forest, input)
-	if err == nil && why != "" {
-		err = errors.New(why)
-	}
+	p, err := open(Forest, input)
 	if err != nil {
 		return nil, "", err
 	}

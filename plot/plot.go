@@ -141,20 +141,23 @@ type picture struct {
 	kind Kind
 }
 
-// open returns a picture to be drawn, and why the model or the rows cannot have it.
-func open(kind Kind, input Input) (p *picture, why string, err error) {
+// open returns a picture to be drawn; with an error, one that the model or the rows cannot have.
+func open(kind Kind, input Input) (*picture, error) {
 	if input.Scorer == nil {
-		return nil, "", errors.New("there is no scorer: make one by score.New")
+		return nil, errors.New("there is no scorer: make one by score.New")
 	}
-	input, err = input.Validate(kind)
+	input, err := input.Validate(kind)
+	if err != nil {
+		return nil, err
+	}
 	if input.Shared == nil {
 		input.Shared = new(Shared)
 	}
-	p = &picture{input, kind}
-	if err == nil {
-		why = p.refusal()
+	p := &picture{input, kind}
+	if why := p.refusal(); why != "" {
+		err = errors.New(why)
 	}
-	return p, why, err
+	return p, err
 }
 
 // refusal says why the model or the rows cannot have a kind.
@@ -191,15 +194,15 @@ func Draw(ctx context.Context, w io.Writer, kind Kind, input Input) error {
 
 // Of returns a picture, or says why the model cannot have it and which it can.
 func Of(ctx context.Context, kind Kind, input Input) (*Picture, error) {
-	p, why, err := open(kind, input)
+	p, err := open(kind, input)
+	if p != nil && err != nil {
+		err = fmt.Errorf("no picture %s: %w", kind, err)
+		if can := Possible(input); len(can) > 0 {
+			err = fmt.Errorf("%w; there can be %s", err, strings.ReplaceAll(strings.Trim(fmt.Sprint(can), "[]"), " ", ", "))
+		}
+	}
 	if err != nil {
 		return nil, err
-	}
-	if why != "" {
-		if can := Possible(input); len(can) > 0 {
-			why += "; there can be " + strings.ReplaceAll(strings.Trim(fmt.Sprint(can), "[]"), " ", ", ")
-		}
-		return nil, fmt.Errorf("no picture %s: %s", kind, why)
 	}
 	drawn, err := kinds[kind.place()].draw(ctx, p)
 	if err == nil {

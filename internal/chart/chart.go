@@ -4,7 +4,7 @@
 package chart
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -115,8 +115,7 @@ const (
 
 // WriteTo writes the picture.
 func (c *Chart) WriteTo(out io.Writer) (int64, error) {
-	counted := &counter{out: out}
-	w := &svg{Writer: bufio.NewWriter(counted)}
+	w := &svg{}
 	n := max(1, len(c.Panels))
 	columns := c.Columns
 	if columns == 0 {
@@ -187,8 +186,7 @@ func (c *Chart) WriteTo(out io.Writer) (int64, error) {
 		y += legendHeight
 	}
 	w.printf("</svg>\n")
-	err := w.Flush()
-	return counted.bytes, err
+	return w.Buffer.WriteTo(out)
 }
 
 // legend returns the first mark of each name.
@@ -327,9 +325,9 @@ func (p *Panel) draw(w *svg, x0, y0, width, height float64) {
 const ruled = `class="rule" stroke="` + dim + `" stroke-width="1.2" stroke-dasharray="5 4"`
 
 // svg is what pictures are written to.
-type svg struct{ *bufio.Writer }
+type svg struct{ bytes.Buffer }
 
-func (w *svg) printf(format string, args ...any) { fmt.Fprintf(w.Writer, format, args...) }
+func (w *svg) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
 // path writes a path, if there is one.
 func (w *svg) path(d, attributes string) {
@@ -364,17 +362,6 @@ func (w *svg) placed(class, place, anchor, text string, most float64) {
 		colour += `" stroke="#fff" stroke-width="3" paint-order="stroke`
 	}
 	w.printf(`<text class="%s" %s text-anchor="%s" fill="%s">%s%s</text>`+"\n", class, place, anchor, colour, title, escaped(text))
-}
-
-type counter struct {
-	out   io.Writer
-	bytes int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.out.Write(p)
-	c.bytes += int64(n)
-	return n, err
 }
 
 // The colours of light pictures. Those of series are told apart by readers who do not see all of them (Okabe & Ito
