@@ -221,11 +221,7 @@ func (c *compiler) key(e spec.Expr) ([]frame.Expr, error) {
 		return []frame.Expr{x}, err
 	case spec.Binary:
 		if e.Op == spec.Interaction {
-			left, err := c.key(e.Left)
-			if err != nil {
-				return nil, err
-			}
-			right, err := c.key(e.Right)
+			left, right, err := both(e, c.key)
 			return append(left, right...), err
 		}
 		if e.Op == spec.Plus || e.Op == spec.Cross {

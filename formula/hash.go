@@ -119,11 +119,7 @@ func (c *compiler) levels(f *function, arg spec.Expr) ([][]frame.Expr, error) {
 			}
 			return c.dotLevels(f, out), nil
 		}
-		left, err := c.levels(f, e.Left)
-		if err != nil {
-			return nil, err
-		}
-		right, err := c.levels(f, e.Right)
+		left, right, err := both(e, func(e spec.Expr) ([][]frame.Expr, error) { return c.levels(f, e) })
 		if err != nil {
 			return nil, err
 		}

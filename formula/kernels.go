@@ -109,11 +109,7 @@ func (c *compiler) expandKernels(e spec.Expr) (products [][]spec.Call, err error
 		return nil, c.formula.Errorf(e, "%s is no kernel, and kernels multiply with kernels alone", spec.Clip(e.String())).
 			WithRemedy("write a kernel of it, such as rbf(x):matern32(t), or a term of its own")
 	}
-	left, err := c.expandKernels(b.Left)
-	if err != nil {
-		return nil, err
-	}
-	right, err := c.expandKernels(b.Right)
+	left, right, err := both(b, c.expandKernels)
 	if err != nil {
 		return nil, err
 	}

@@ -103,17 +103,21 @@ func (c *compiler) expand(e spec.Expr) ([][]frame.Expr, error) {
 		}
 		return nil, unknownFunction(c.formula.Source, e)
 	case spec.Binary:
-		left, err := c.expand(e.Left)
-		if err != nil {
-			return nil, err
-		}
-		right, err := c.expand(e.Right)
+		left, right, err := both(e, c.expand)
 		if err != nil {
 			return nil, err
 		}
 		return c.combine(e, left, right)
 	}
 	return nil, c.formula.Errorf(e, "%s cannot be part of an interaction", spec.Clip(e.String())).WithRemedy("write columns or transforms of columns, such as a:b or log(a):b")
+}
+
+// both reads the operands of an operator.
+func both[T any](e spec.Binary, read func(spec.Expr) (T, error)) (left, right T, err error) {
+	if left, err = read(e.Left); err == nil {
+		right, err = read(e.Right)
+	}
+	return left, right, err
 }
 
 // factor is a single column of a product.

@@ -159,15 +159,12 @@ func (a *Arguments) Whole(name string, e Expr, ranges ...Range) (int, bool) {
 // starting guess.
 func (a *Arguments) Setting(key string, ranges ...Range) param.Parameter {
 	a.describeNumber(key, "a number, learned if left out", 0, ranges)
-	argument, ok := a.Argument(key)
-	if !ok {
-		return param.Parameter{}
+	if argument, ok := a.Argument(key); ok {
+		if v, ok := a.number(key, argument.Value, ranges); ok {
+			return param.Parameter{Value: v, State: argument.state()}
+		}
 	}
-	v, ok := a.number(key, argument.Value, ranges)
-	if !ok {
-		return param.Parameter{}
-	}
-	return param.Parameter{Value: v, State: argument.state()}
+	return param.Parameter{}
 }
 
 // Settings reads a model parameter that may be a list.
@@ -311,11 +308,8 @@ func choices(word string, allowed []string) string {
 	if last := len(allowed) - 1; last > 0 {
 		one = "write " + strings.Join(allowed[:last], ", ") + " or " + allowed[last]
 	}
-	if near := Suggest(word, allowed); near != "" {
-		if len(allowed) == 1 {
-			return didYouMean(near)
-		}
-		return didYouMean(near) + " (" + one + ")"
+	if len(allowed) == 1 && Suggest(word, allowed) != "" {
+		one = ""
 	}
-	return one
+	return suggested(word, allowed, one)
 }

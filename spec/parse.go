@@ -12,30 +12,23 @@ const (
 )
 
 // ParseFormula reads "target ~ terms", or terms alone. An error is an [*Error].
-func ParseFormula(text string) (Formula, error) {
-	p, err := newParser(text, "formula")
-	if err != nil {
-		return Formula{}, err
-	}
-	f, problem := p.formula()
-	if problem != nil { // a nil *Error must not become a non-nil error
-		return Formula{}, problem
-	}
-	return f, nil
-}
+func ParseFormula(text string) (Formula, error) { return parse(text, "formula", (*parser).formula) }
 
 // ParseSpec reads name or name(argument, …, key=value, …): a family, prior or
 // engine. An error is an [*Error].
-func ParseSpec(text string) (Call, error) {
-	p, err := newParser(text, "text")
+func ParseSpec(text string) (Call, error) { return parse(text, "text", (*parser).spec) }
+
+// parse reads a text, which messages call noun, by a rule.
+func parse[T any](text, noun string, rule func(*parser) (T, *Error)) (tree T, err error) {
+	p, err := newParser(text, noun)
 	if err != nil {
-		return Call{}, err
+		return tree, err
 	}
-	c, problem := p.spec()
-	if problem != nil {
-		return Call{}, problem
+	read, problem := rule(p)
+	if problem != nil { // a nil *Error must not become a non-nil error
+		return tree, problem
 	}
-	return c, nil
+	return read, nil
 }
 
 // context says what an expression may hold: a term holds columns, calls and

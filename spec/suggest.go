@@ -74,19 +74,22 @@ func abs(i int) int { return max(i, -i) }
 // DidYouMean puts the candidate nearest to word, if there is one, before the
 // remedy: for unknown columns, functions and names of parts.
 func (e *Error) DidYouMean(word string, candidates []string) *Error {
-	near := Suggest(word, candidates)
-	switch {
-	case near == "":
-	case e.Remedy == "":
-		e.Remedy = didYouMean(near)
-	default:
-		e.Remedy = didYouMean(near) + " (" + e.Remedy + ")"
-	}
+	e.Remedy = suggested(word, candidates, e.Remedy)
 	return e
 }
 
-// didYouMean writes near as the grammar wants it, in backquotes if need be.
-func didYouMean(near string) string { return "did you mean " + Column{Name: near}.String() + "?" }
+// suggested is a remedy behind the candidate nearest to word, as the grammar wants it: in backquotes if need be.
+func suggested(word string, candidates []string, remedy string) string {
+	near := Suggest(word, candidates)
+	if near == "" {
+		return remedy
+	}
+	near = "did you mean " + Column{Name: near}.String() + "?"
+	if remedy != "" {
+		near += " (" + remedy + ")"
+	}
+	return near
+}
 
 // strange lists characters that start no token with what people type instead: other formula
 // languages, programming, and text that a word processor has improved. %c is the character, and
