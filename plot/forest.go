@@ -118,7 +118,7 @@ func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
 	inner.Y = outer.Y
 	panel.Marks = []chart.Mark{outer, inner}
 	return &chart.Chart{
-		Title: fmt.Sprintf("Effects: what a change of a column changes of %s", p.expected()), Under: under, Panels: []chart.Panel{panel},
+		Title: fmt.Sprintf("Effects: how far a change of a column moves %s", p.expected()), Under: under, Panels: []chart.Panel{panel},
 		Description: "One row for each change, the largest on top, with intervals; those that do not reach 0 have a sure sign." + description,
 	}, nil
 }

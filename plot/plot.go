@@ -69,9 +69,9 @@ var kinds = []struct {
 }{
 	{Predictions, "average predictions over the values of each column", false, refuseColumns, drawCurves},
 	{Slopes, "how steeply predictions rise over the values of each number", false, refuseColumns, drawCurves},
-	{Forest, "what a change of each column changes, with intervals", false, refuseColumns, drawForest},
+	{Forest, "how far a change of each column moves what is expected, with intervals", false, refuseColumns, drawForest},
 	{PPCDist, "the distribution of the targets among those that the model draws", true, nil, drawDist},
-	{PPCStatistics, "mean, standard deviation, zeros and largest target among those of what it draws", true, nil, drawStatistics},
+	{PPCStatistics, "mean, standard deviation and largest target, and zeros of counts, among those of what it draws", true, nil, drawStatistics},
 	{PPCRootogram, "how often each count is observed and expected", true, refuseRootogram, drawRootogram},
 	{PPCPIT, "whether the targets lie where predictions say, with an envelope", true, nil, drawPIT},
 	{LOOPIT, "the same of training rows, each predicted from the others", true, refuseLeft, drawPIT},

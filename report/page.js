@@ -37,7 +37,7 @@
   const short = (v, unit) => {
     if (v === null || !Number.isFinite(v)) return 'none';
     const digits = Math.max(0, Math.min(12, 2 - Math.floor(Math.log10(unit > 0 ? unit : Math.abs(v) || 1))));
-    return Math.abs(v) >= 1e9 || v !== 0 && Math.abs(v) < 1e-6 ? v.toPrecision(4) : v.toLocaleString('en', {maximumFractionDigits: digits, minimumFractionDigits: 0});
+    return Math.abs(v) >= 1e9 || v !== 0 && Math.abs(v) < 1e-6 ? v.toPrecision(4) : v.toLocaleString('en', {maximumFractionDigits: digits, minimumFractionDigits: unit > 0 ? Math.min(digits, 2) : 0});
   };
   const percent = p => (100 * p).toFixed(p > 0.001 && p < 0.999 ? 1 : 3) + ' %';
 
@@ -80,7 +80,7 @@
 
   // words says an answer: what is expected, and the interval.
   function words(a) {
-    const level = +(100 * model.interval).toPrecision(4) + ' % interval ';
+    const level = `${+(100 * model.interval).toPrecision(4)} % of such rows lie in `;
     if (model.binary) {
       const more = a.probability_lower < a.probability_upper ? `calibrated: between ${percent(a.probability_lower)} and ${percent(a.probability_upper)}` : `as far as is known: ${percent(a.band[0])} to ${percent(a.band[1])}`;
       return [`P(${model.target} = ${model.classes[1]}) is ${percent(a.probability)}`, more];
@@ -103,6 +103,12 @@
     for (const [name, f] of fields) f.box.classList.toggle('outside', marked.includes(name));
     at('marked').textContent = marked.map(name => { const c = model.columns.find(c => c.name === name); return `${name} is outside the data, ${short(c.low, c.high - c.low)} to ${short(c.high, c.high - c.low)}`; }).join('; ');
     draw(row, ++round);
+  }
+
+  // ticks are round numbers from low to high, three to six of them.
+  function ticks(low, high) {
+    const size = 10 ** Math.floor(Math.log10((high - low) / 3)), step = size * [1, 2, 5].findLast(m => (high - low) / (m * size) >= 3);
+    return Array.from({length: 1 + Math.floor(high / step) - Math.ceil(low / step)}, (_, k) => +((Math.ceil(low / step) + k) * step).toPrecision(12));
   }
 
   // draw shows E y along one column with its interval, and then that of y, point by point between frames.
@@ -128,9 +134,11 @@
       if (number) for (const of of [p => p.lower, p => p.upper]) { const d = line(of, ys); if (d && !model.binary) svg.append(make('path', {class: 'reach2', d: 'M' + d})); }
       if (!number) points.forEach((p, k) => p && svg.append(make('line', {class: 'reach', x1: x(k), x2: x(k), y1: y(p.band[0]), y2: y(p.band[1])}), make('circle', {class: 'point', cx: x(k), cy: y(p.mean), r: 4})));
       svg.append(make('line', {class: 'axis', x1: 60, x2: 560, y1: 230, y2: 230}), make('line', {class: 'axis', x1: 60, x2: 60, y1: 20, y2: 230}));
-      for (const v of [low, (low + high) / 2, high]) svg.append(make('text', {class: 'tick', x: 55, y: y(v) + 4, 'text-anchor': 'end'}, short(v, (high - low) / 10)));
-      const told = k => c.kind === 'date' ? day(list[k]) : number ? short(list[k], (c.to - c.from) / 10) : list[k].slice(0, 14);
-      for (const k of number ? [0, 20, 40] : list.map((_, k) => k).filter(k => k % Math.ceil(list.length / 6) === 0)) svg.append(make('text', {class: 'tick', x: x(k), y: 248, 'text-anchor': 'middle'}, told(k)));
+      for (const v of ticks(low, high)) svg.append(make('text', {class: 'tick', x: 55, y: y(v) + 4, 'text-anchor': 'end'}, String(v)));
+      const under = (k, told) => svg.append(make('text', {class: 'tick', x: x(k), y: 248, 'text-anchor': 'middle'}, told));
+      if (c.kind === 'date') [0, 20, 40].forEach(k => under(k, day(list[k])));
+      else if (number) ticks(c.from, c.to).forEach(v => under((v - c.from) / (c.to - c.from) * 40, String(v)));
+      else list.forEach((level, k) => k % Math.ceil(list.length / 6) === 0 && under(k, level.slice(0, 14)));
       const here = number ? (parseFloat(row[name]) - c.from) / (c.to - c.from) * 40 : list.indexOf(row[name]);
       if (here >= 0 && here <= list.length - 1) svg.append(make('line', {class: 'here', x1: x(here), x2: x(here), y1: 20, y2: 230}));
       const brief = text => text.length > 60 ? text.slice(0, 59) + '…' : text;
@@ -145,7 +153,7 @@
     const next = () => {
       if (mine !== round || k > 40) return;
       try { ys[k] = form.predict({...row, [name]: String(list[k])}); } catch { ys[k] = null; }
-      k += 4;
+      k++;
       if (k > 40) paint(ys);
       else setTimeout(next);
     };
@@ -155,6 +163,7 @@
   try {
     const [head, tail] = words(form.predict(values()));
     at('typical-answer').replaceChildren(make('b', null, head), tail);
+    at('typical-row').textContent = shown('A typical row: ' + model.columns.slice(0, 8).map(c => c.name + ' ' + (c.kind === 'date' ? day(+c.text) : c.text)).join(', ') + (model.columns.length > 8 ? ', …' : '') + '.');
   } catch (e) {
     at('typical-answer').textContent = e.message;
   }

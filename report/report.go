@@ -276,7 +276,7 @@ func (r *writer) addForm(v *view, ranges map[string]*columnRange) error {
 		return nil
 	}
 	v.Form, r.summary.Form, r.summary.Rounded = true, true, f.rounded
-	v.FormNote = "The numbers are those of credence predict. Sliders span the middle 98 % of the data, boxes take any value, and an empty box is a missing value."
+	v.FormNote = "The answer follows what is filled in, and is that of credence predict. Sliders span the middle 98 % of the data, boxes take any value, and an empty box is a missing value."
 	if f.rounded {
 		v.FormNote += fmt.Sprintf(" Covariances of more than %d weights are rounded to 16 bits, which moves standard deviations by less than a thousandth.", exactWeights)
 	}

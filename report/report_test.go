@@ -188,7 +188,7 @@ func TestLights(t *testing.T) {
 			t.Errorf("%+v: %+v, %+v", c.report, a, b)
 		}
 	}
-	for warnings, want := range []string{"The checks find nothing", "see 1 warning under", "see 2 warnings under"} {
+	for warnings, want := range []string{"The checks find nothing", "read 1 warning under", "read 2 warnings under"} {
 		if v := verdictOf([]Light{{State: Good}, {State: Good}, {State: Good}}, warnings); v.State != Good || !strings.Contains(v.Text, want) {
 			t.Errorf("%d warnings: %+v", warnings, v)
 		}
@@ -208,9 +208,9 @@ func TestLights(t *testing.T) {
 		state   string
 		text    string
 	}{
-		{fit.Options{Formula: "y ~ x + z + city + group"}, train, Good, "300 training rows (± 5.2 by chance)"},
+		{fit.Options{Formula: "y ~ x + z + city + group"}, train, Good, "300 training rows (90 ± 5.2 by chance)"},
 		// as many, and others
-		{fit.Options{Formula: "y ~ x + z + city + group"}, other, Good, "300 held-out rows (± 5.2 by chance)"},
+		{fit.Options{Formula: "y ~ x + z + city + group"}, other, Good, "300 held-out rows (90 ± 5.2 by chance)"},
 		{fit.Options{Formula: "count ~ x", Family: "poisson"}, other, Bad, "held-out"},
 		{fit.Options{Formula: "y ~ x + z + city", Engine: "lasso"}, train, Unknown, "cannot be left out"},
 	} {

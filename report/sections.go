@@ -25,7 +25,7 @@ func (r *writer) addEffects(v *view) error {
 		return r.ctx.Err()
 	}
 	r.summary.Effects = effects
-	v.Moved = fmt.Sprintf("How far a change moves %s, on average over the rows, with %g %% intervals; numbers rise by %s.", plot.Expected(r.scorer), 100*r.Interval, moved)
+	v.Moved = fmt.Sprintf("How far %s moves, on average over the rows, with %g %% intervals: of numbers where each is raised by %s; dotted is no change.", plot.Expected(r.scorer), 100*r.Interval, moved)
 	v.First = effects[0].Term
 	low, high := 0.0, 0.0
 	top := effects[:min(len(effects), 3)]
@@ -35,7 +35,14 @@ func (r *writer) addEffects(v *view) error {
 	place := func(x float64) string { return fmt.Sprintf("%.1f", 5+190*(x-low)/max(high-low, 1e-300)) }
 	for _, e := range top {
 		sd := float64(e.StdError)
-		v.Top = append(v.Top, topEffect{e.Term, e.Change(), spread(float64(e.Estimate), sd), spread(float64(e.Low), sd), spread(float64(e.High), sd),
+		change, estimate := e.Change(), spread(float64(e.Estimate), sd)
+		if by, raised := strings.CutPrefix(change, "+"); raised {
+			change = "raised by " + by
+		}
+		if float64(e.Estimate) > 0 {
+			estimate = "+" + estimate
+		}
+		v.Top = append(v.Top, topEffect{e.Term, change, estimate, spread(float64(e.Low), sd), spread(float64(e.High), sd),
 			place(0), place(float64(e.Low)), place(float64(e.High)), place(float64(e.Estimate))})
 	}
 	all := grid{Name: "All effects", Closed: true, Head: []string{"column", "change", "estimate", "SD", "from", "to", "P(sign)", "method"}}

@@ -64,7 +64,7 @@ func verdictOf(lights []Light, warnings int) Verdict {
 	case counts[Unknown] > 0:
 		return Verdict{Unknown, "Nothing is known against it, and not every check was made"}
 	case warnings > 0:
-		return Verdict{Good, fmt.Sprintf("The three lights are green; see %s under Checks", chart.Counted(warnings, "warning"))}
+		return Verdict{Good, fmt.Sprintf("The three checks are passed; read %s under Checks", chart.Counted(warnings, "warning"))}
 	}
 	return Verdict{Good, "The checks find nothing against this model"}
 }
@@ -75,9 +75,9 @@ func converged(r *credence.Report) Light {
 	l := Light{Name: "Converged", State: Unknown, Text: fmt.Sprintf("%s says %s.", r.Engine, r.Status), Remedy: "The engine does not say whether it reached its optimum: fit by another engine and compare."}
 	switch r.Status {
 	case credence.Converged:
-		l.State, l.Text, l.Remedy = Good, fmt.Sprintf("The fit by %s ended by itself.", r.Engine), ""
+		l.State, l.Text, l.Remedy = Good, fmt.Sprintf("The search of %s ended by itself.", r.Engine), ""
 	case credence.IterationLimit:
-		l.State, l.Text, l.Remedy = Bad, fmt.Sprintf("The fit by %s stopped at its limit of steps.", r.Engine), "Fit again with more steps, or fewer features."
+		l.State, l.Text, l.Remedy = Bad, fmt.Sprintf("The search of %s stopped at its limit of steps.", r.Engine), "Fit again with more steps, or fewer features."
 	}
 	if r.RHat != nil && r.EffectiveDraws != nil {
 		l.Text = fmt.Sprintf("R̂ is %.3f and there are %.0f effective draws; 1.01 and 400 are wanted.", *r.RHat, *r.EffectiveDraws)
@@ -123,7 +123,10 @@ func approximation(r *credence.Report) Light {
 	return l
 }
 
-// calibration is green where P(Y ≤ y) is uniform as far as chance tells, p of .01 or more, and 90 % intervals hold 90 %
+// leastChance is the p-value below which it is no chance that P(Y ≤ y) is not uniform.
+const leastChance = .01
+
+// calibration is green where P(Y ≤ y) is uniform as far as chance tells, and 90 % intervals hold 90 %
 // within three standard errors.
 func (r *writer) calibration() (Light, error) {
 	l := Light{Name: "Calibration"}
@@ -142,12 +145,12 @@ func (r *writer) calibration() (Light, error) {
 	}
 	error := math.Sqrt(.9 * .1 / float64(c.Rows))
 	gap := math.Abs(c.Coverage - .9)
-	l.Text = fmt.Sprintf("90 %% intervals hold %.1f %% of %s (± %.1f by chance), and P(Y ≤ y) is uniform with p = %.2g.", 100*c.Coverage, chart.Counted(c.Rows, what), 300*error, c.PValue)
+	l.Text = fmt.Sprintf("90 %% intervals hold %.1f %% of %s (90 ± %.1f by chance). Targets lie where predictions say with p = %.2g; below %g that is no chance.", 100*c.Coverage, chart.Counted(c.Rows, what), 300*error, c.PValue, leastChance)
 	if r.training {
 		l.Text += " Each row is predicted from all others."
 	}
 	switch {
-	case c.PValue >= .01 && gap <= 3*error:
+	case c.PValue >= leastChance && gap <= 3*error:
 		l.State = Good
 	case gap > 3*error && gap > .05:
 		l.State, l.Remedy = Bad, "Intervals do not hold what they say: see the checks for what to change, or calibrate by held-out rows, credence calibrate."
