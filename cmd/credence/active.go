@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,6 @@ import (
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -227,10 +225,8 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if flags.Engine != "auto" || flags.output != "" {
 		return misused(errors.New("active simulate fits by the engine convex and saves no model: leave --engine and --output out"))
 	}
-	if flags.plot != "" {
-		if err := checkPicture("--plot", flags.plot); err != nil {
-			return err
-		}
+	if err := checkPicture("--plot", flags.plot); err != nil {
+		return err
 	}
 	if err := checkOutputs(paths, flags.plot, flags.Checkpoint); err != nil {
 		return err
@@ -266,10 +262,8 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if err != nil {
 		return err
 	}
-	if flags.plot != "" {
-		if err := atomicfile.Write(flags.plot, found.WriteSVG); err != nil {
-			return err
-		}
+	if err := writeFile(flags.plot, found.WriteSVG); err != nil {
+		return err
 	}
 	if p.json {
 		return p.emit(found)
@@ -283,10 +277,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 
 // printSimulation writes the curves for people.
 func (p *program) printSimulation(found *active.Simulation, scores []active.Score) {
-	if p.quiet {
-		return
-	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := p.columns(toRight)
 	fmt.Fprint(w, "\nlabels\t")
 	for _, s := range scores {
 		fmt.Fprintf(w, "%s\tlog_loss\t", s)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,10 +24,10 @@ bytes (--cache and --cache-limit of the commands that read). Nothing else is kep
 	cmd.PersistentFlags().StringVar(&options.CacheDir, "cache", "", "folder of the row cache (default: the user's cache folder)")
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "List the tables that are kept, the one used last first", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return p.listCache(&options) },
+		RunE: func(*cobra.Command, []string) error { return p.cache(&options, false) },
 	}, &cobra.Command{
 		Use: "clean", Short: "Remove them, and what crashes left behind", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return p.cleanCache(&options) },
+		RunE: func(*cobra.Command, []string) error { return p.cache(&options, true) },
 	})
 	return cmd
 }
@@ -40,7 +39,8 @@ type cacheResult struct {
 	Bytes  int64            `json:"bytes"` // that they take, or that are free now
 }
 
-func (p *program) listCache(options *dataset.Options) error {
+// cache tells what is kept, or removes it.
+func (p *program) cache(options *dataset.Options, clean bool) error {
 	folder, err := options.CacheFolder()
 	if err != nil {
 		return err
@@ -49,14 +49,20 @@ func (p *program) listCache(options *dataset.Options) error {
 	for _, t := range result.Tables {
 		result.Bytes += t.Bytes
 	}
-	if p.json {
-		return p.emit(result)
+	if clean {
+		if result.Bytes, err = dataset.CleanCache(folder); err != nil {
+			return fmt.Errorf("%w: remove the folder by hand", err)
+		}
 	}
-	p.say("%s of %s in %s", inBytes(result.Bytes), counted(len(result.Tables), "table"), folder)
-	if p.quiet {
+	switch {
+	case p.json:
+		return p.emit(result)
+	case clean:
+		p.say("%s are free now in %s", inBytes(result.Bytes), folder)
 		return nil
 	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	p.say("%s of %s in %s", inBytes(result.Bytes), counted(len(result.Tables), "table"), folder)
+	w := p.columns(toLeft)
 	for _, t := range result.Tables {
 		what := listed(t.Files)
 		if len(t.Files) == 0 {
@@ -65,22 +71,6 @@ func (p *program) listCache(options *dataset.Options) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", inBytes(t.Bytes), t.Used.Format(time.DateTime), printable(what))
 	}
 	return w.Flush()
-}
-
-func (p *program) cleanCache(options *dataset.Options) error {
-	folder, err := options.CacheFolder()
-	if err != nil {
-		return err
-	}
-	result := cacheResult{Folder: folder, Tables: dataset.ListCache(folder)}
-	if result.Bytes, err = dataset.CleanCache(folder); err != nil {
-		return fmt.Errorf("%w: remove the folder by hand", err)
-	}
-	if p.json {
-		return p.emit(result)
-	}
-	p.say("%s are free now in %s", inBytes(result.Bytes), folder)
-	return nil
 }
 
 // inBytes writes a number of bytes for people.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -124,23 +123,21 @@ func (p *program) printComparison(c *score.Comparison, errors string) {
 		spread += " over " + errors
 	}
 	p.say("%s; gain is in log density per row over the %s, with %s", counted(c.Rows, "row"), over, spread)
-	if !p.quiet {
-		for _, kind := range []string{score.Probabilities, score.Densities} {
-			models := slices.DeleteFunc(slices.Clone(c.Models), func(m score.Compared) bool { return m.Kind != kind })
-			if mixed {
-				p.say("\n%s:", kind)
-			}
-			if len(models) > 0 {
-				p.printCompared(models, mixed)
-				p.printNone(c.Baselines, models)
-				p.printBest(models)
-			}
+	for _, kind := range []string{score.Probabilities, score.Densities} {
+		models := slices.DeleteFunc(slices.Clone(c.Models), func(m score.Compared) bool { return m.Kind != kind })
+		if mixed {
+			p.say("\n%s:", kind)
 		}
-		for _, m := range c.Models {
-			if m.LOO != nil {
-				figures := fmt.Sprintf("nlpd %s, gain %s ± %s", shown("%.5g", m.LOO.NLPD), shown("%+.4f", m.LOOGain), shown("%.4f", m.LOOGainError))
-				p.say("%s, each row given all the others: %s%s", printable(nameOf(m.Model)), leftOut(m.LOO, figures), reliability(m.LOO))
-			}
+		if len(models) > 0 {
+			p.printCompared(models, mixed)
+			p.printNone(c.Baselines, models)
+			p.printBest(models)
+		}
+	}
+	for _, m := range c.Models {
+		if m.LOO != nil {
+			figures := fmt.Sprintf("nlpd %s, gain %s ± %s", shown("%.5g", m.LOO.NLPD), shown("%+.4f", m.LOOGain), shown("%.4f", m.LOOGainError))
+			p.say("%s, each row given all the others: %s%s", printable(nameOf(m.Model)), leftOut(m.LOO, figures), reliability(m.LOO))
 		}
 	}
 	for _, warning := range c.Warnings {
@@ -210,7 +207,7 @@ func (p *program) printCompared(models []score.Compared, several bool) {
 		}
 		return ""
 	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := p.columns(toRight)
 	fmt.Fprintf(w, "model\tengine\tevidence\tnlpd\trmse\t%sgain\t± se\tmeans differ by\tSD ratio\t\n", crps("crps"))
 	for _, m := range models {
 		evidence := "-"

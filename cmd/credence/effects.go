@@ -7,14 +7,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/effect"
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
 )
@@ -155,10 +153,8 @@ func (p *program) effects(ctx context.Context, model string, paths []string, fla
 	if err != nil {
 		return err
 	}
-	if flags.output != "" {
-		if err := atomicfile.Write(flags.output, func(w io.Writer) error { return apply.WriteEffects(w, flags.output, result.Effects) }); err != nil {
-			return err
-		}
+	if err := writeFile(flags.output, func(w io.Writer) error { return apply.WriteEffects(w, flags.output, result.Effects) }); err != nil {
+		return err
 	}
 	switch {
 	case p.json:
@@ -176,9 +172,6 @@ func (p *program) effects(ctx context.Context, model string, paths []string, fla
 
 // printEffects writes effects for people.
 func (p *program) printEffects(r *effect.Result, flags *effectsFlags) {
-	if p.quiet {
-		return
-	}
 	over := "in a row at the training means and bases"
 	switch {
 	case flags.Balanced:
@@ -197,7 +190,7 @@ func (p *program) printEffects(r *effect.Result, flags *effectsFlags) {
 		p.say("intervals hold together, all of them with that probability")
 	}
 	p.say("")
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := p.columns(toRight)
 	by, mcse := len(r.Effects) > 0 && len(r.Effects[0].By) > 0, false
 	fmt.Fprint(w, "\tterm\tcontrast\t")
 	if by {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -301,10 +300,10 @@ func significant(x float64) string {
 
 // printReliability writes the mean targets of bins of the prediction, where they are asked for.
 func (p *program) printReliability(e *metric.Evaluation) {
-	if e.CalibrationResult == nil || e.Reliability == nil || p.quiet {
+	if e.CalibrationResult == nil || e.Reliability == nil {
 		return
 	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := p.columns(toRight)
 	fmt.Fprintf(w, "\npredicted\t\tmean\tobserved\trows\t\n")
 	for _, b := range e.Reliability.Bins {
 		fmt.Fprintf(w, "%.4g\tto %.4g\t%.4g\t%.4g\t%s\t\n", b.From, b.To, b.Predicted, b.Observed, significant(b.Weight))
@@ -314,10 +313,10 @@ func (p *program) printReliability(e *metric.Evaluation) {
 
 // printGroupScores writes a line for each group of rows, where they are asked for.
 func (p *program) printGroupScores(e *metric.Evaluation, by []string) {
-	if len(e.Groups) == 0 || p.quiet {
+	if len(e.Groups) == 0 {
 		return
 	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	w := p.columns(toLeft)
 	fmt.Fprintln(w)
 	for _, name := range by {
 		fmt.Fprintf(w, "%s\t", printable(name))

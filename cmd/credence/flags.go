@@ -328,6 +328,14 @@ func (p *program) writeTable(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return write(p.out)
 	}
+	return writeFile(path, write)
+}
+
+// writeFile writes a file, of which the old one stays until the new is whole; "" is none.
+func writeFile(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
 	return atomicfile.Write(path, write)
 }
 

@@ -8,15 +8,12 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/calibration"
-	"github.com/credence-ml/credence/dataset/output"
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/score"
 )
@@ -103,13 +100,7 @@ func (flags *inspectFlags) check(model string) error {
 			return misused(fmt.Errorf("--base %s names no level: write --base COLUMN=LEVEL, --base COLUMN=mean or --base mean, once for each column", base))
 		}
 	}
-	if flags.output == "" {
-		return nil
-	}
-	if err := output.Check(flags.output); err != nil {
-		return misused(err)
-	}
-	return checkOutputs([]string{model}, flags.output)
+	return checkTable([]string{model}, flags.output)
 }
 
 func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags) error {
@@ -145,10 +136,8 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if top > 0 && top < all {
 		terms = terms[:top]
 	}
-	if flags.output != "" {
-		if err := atomicfile.Write(flags.output, func(w io.Writer) error { return apply.WriteTerms(w, flags.output, terms) }); err != nil {
-			return err
-		}
+	if err := writeFile(flags.output, func(w io.Writer) error { return apply.WriteTerms(w, flags.output, terms) }); err != nil {
+		return err
 	}
 	result, groups := score.Summarise(fitted), score.GroupsOf(fitted, flags.Interval)
 	if p.json {
@@ -218,10 +207,10 @@ var ordered = map[score.Order]string{"": "the order of the model (--sort inclusi
 
 // printTerms writes the weights for people, with standard deviations and intervals where they are to be told.
 func (p *program) printTerms(terms []score.Term, all int, intervals bool, meaning string, how *score.TermOptions) {
-	if p.quiet || len(terms) == 0 {
+	if len(terms) == 0 {
 		return
 	}
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := p.columns(toRight)
 	row := func(cells ...string) { fmt.Fprint(w, strings.Join(cells, "\t"), "\t") }
 	value, spreads := "mean", []string{"sd", "lower", "upper"}
 	if terms[0].Exp != nil {
@@ -304,11 +293,11 @@ func (p *program) printSmooths(smooths []score.Smooth, exp bool, path string) {
 
 // printGroups writes what R prints of the variances of groups, and what share of the variance they are.
 func (p *program) printGroups(fitted *credence.Fitted, all score.Groups, blocks []score.BlockTest, interval float64) {
-	if len(all.Groups) == 0 || p.quiet {
+	if len(all.Groups) == 0 {
 		return
 	}
 	p.say("\ngroups: standard deviations of effects, in units of f for a unit of the column, with %g %% intervals", 100*interval)
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := p.columns(toRight)
 	row := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") }
 	heads, correlated := []string{"term", "column", "sd", "lower", "upper", "levels", "rows", "ICC", ""}, slices.ContainsFunc(all.Groups, func(g score.Group) bool { return len(g.Correlations) > 0 })
 	if correlated {

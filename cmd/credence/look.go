@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/look"
 )
 
@@ -65,10 +63,8 @@ func (p *program) look(ctx context.Context, paths []string, flags *dataFlags, op
 	if err != nil {
 		return err
 	}
-	if output != "" {
-		if err := atomicfile.Write(output, func(w io.Writer) error { return dataset.WriteSchema(w, result.Schema()) }); err != nil {
-			return err
-		}
+	if err := writeFile(output, func(w io.Writer) error { return dataset.WriteSchema(w, result.Schema()) }); err != nil {
+		return err
 	}
 	if p.json {
 		return p.emit(result)
@@ -85,15 +81,12 @@ const mostLooked = 60
 
 // printLook writes a look for people.
 func (p *program) printLook(r *look.Result, stated bool, files string) {
-	if p.quiet {
-		return
-	}
 	p.say("data    %s: %s, %s", files, counted(r.Rows, "row"), counted(len(r.Columns), "column"))
 	if r.Sparse > 0 {
 		p.say("        and %d sparse columns", r.Sparse)
 	}
 	p.say("")
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	w := p.columns(toLeft)
 	fmt.Fprintln(w, "column\tkind\tmissing\tvalues")
 	for _, c := range r.Columns[:min(len(r.Columns), mostLooked)] {
 		missing := "-"

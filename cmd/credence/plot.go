@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/plot"
 	"github.com/credence-ml/credence/score"
 )
@@ -69,10 +68,10 @@ draws by itself, and needs no -o.`,
 
 // checkPicture refuses a file that is no SVG.
 func checkPicture(flag, path string) error {
-	switch kind := strings.ToLower(filepath.Ext(path)); kind {
-	case ".svg":
+	switch kind := strings.ToLower(filepath.Ext(path)); {
+	case path == "" || kind == ".svg":
 		return nil
-	case ".png", ".pdf":
+	case kind == ".png" || kind == ".pdf":
 		svg := strings.TrimSuffix(path, filepath.Ext(path)) + ".svg"
 		return misused(fmt.Errorf("%s %s: pictures are SVG: write %s, and print the SVG from a browser, or by rsvg-convert -f %s -o %s %s", flag, path, svg, kind[1:], path, svg))
 	}
@@ -96,10 +95,8 @@ func (p *program) plot(ctx context.Context, model string, paths []string, flags 
 	if err := checkInterval(flags.Interval); err != nil { // to a program 0 is the usual one
 		return err
 	}
-	if flags.output != "" {
-		if err := checkPicture("-o", flags.output); err != nil {
-			return err
-		}
+	if err := checkPicture("-o", flags.output); err != nil {
+		return err
 	}
 	if err := checkOutputs(append([]string{model}, paths...), flags.output); err != nil {
 		return err
@@ -124,10 +121,8 @@ func (p *program) plot(ctx context.Context, model string, paths []string, flags 
 	if err != nil {
 		return err
 	}
-	if flags.output != "" {
-		if err := atomicfile.Write(flags.output, func(w io.Writer) error { _, err := picture.WriteTo(w); return err }); err != nil {
-			return err
-		}
+	if err := writeFile(flags.output, func(w io.Writer) error { _, err := picture.WriteTo(w); return err }); err != nil {
+		return err
 	}
 	if p.json {
 		return p.emit(plotResult{kind, flags.output, picture})

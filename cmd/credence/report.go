@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/credence-ml/credence/dataset"
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/report"
 	"github.com/credence-ml/credence/score"
 )
@@ -116,7 +115,7 @@ func (p *program) report(ctx context.Context, models []string, data string, flag
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(flags.output, func(w io.Writer) error { _, err := w.Write(page.Bytes()); return err }); err != nil {
+	if err := writeFile(flags.output, func(w io.Writer) error { _, err := w.Write(page.Bytes()); return err }); err != nil {
 		return err
 	}
 	if p.json {

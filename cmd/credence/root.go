@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -224,6 +225,19 @@ func (p *program) say(format string, args ...any) {
 	if !p.json && !p.quiet {
 		fmt.Fprintf(to, format+"\n", harmless(args)...)
 	}
+}
+
+// Where the cells of a column are aligned.
+const toLeft, toRight = 0, tabwriter.AlignRight
+
+// columns returns a writer of the lines of a table for people, whose cells end with tabs. A quiet command has
+// none.
+func (p *program) columns(align uint) *tabwriter.Writer {
+	to := p.out
+	if p.quiet {
+		to = io.Discard
+	}
+	return tabwriter.NewWriter(to, 0, 0, 2, ' ', align)
 }
 
 // warn prints a line to standard error.

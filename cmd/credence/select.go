@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,7 +15,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
-	"github.com/credence-ml/credence/internal/atomicfile"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
 	"github.com/credence-ml/credence/score"
@@ -213,9 +211,6 @@ func (p *program) readProducts(ctx context.Context, paths []string) (*table.Prod
 
 // printSelection writes a selection for people, of classes or of numbers.
 func (p *program) printSelection(r *selection.Result, flags *selectFlags, target string, classes bool) {
-	if p.quiet {
-		return
-	}
 	count, _ := r.Candidates()
 	if count == 0 {
 		p.say("\nno feature is selected: inclusions are not known")
@@ -239,7 +234,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, target
 		}
 	}
 	top = min(top, len(r.Features))
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	w := p.columns(toRight)
 	frequency := ""
 	if r.Bootstrap > 0 {
 		frequency = "frequency\t"
@@ -329,5 +324,5 @@ func writeSelectedColumns(ctx context.Context, path string, paths []string, read
 	if len(columns) == 0 {
 		return fmt.Errorf("%s is not written: none of the features selected is a column of its own", path)
 	}
-	return atomicfile.Write(path, func(w io.Writer) error { return table.WriteCSV(ctx, w, columns) })
+	return writeFile(path, func(w io.Writer) error { return table.WriteCSV(ctx, w, columns) })
 }
