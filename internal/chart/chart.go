@@ -1,4 +1,4 @@
-// Package chart draws panels of axes as SVG: lines, bands, points, intervals, bars and steps with ticks, rules and a
+// Package chart draws panels of axes as SVG: lines, bands, points, intervals and bars with ticks, rules and a
 // legend. The same values give the same bytes. Colours are presentation attributes with classes beside them, by which a
 // style sheet turns them dark; there is no attribute style, which a strict content policy forbids.
 package chart
@@ -39,7 +39,6 @@ type Shape uint8
 // The shapes.
 const (
 	Line   Shape = iota // through X, Y
-	Step                // through X, Y, level up to each next X
 	Band                // between Low and High over X
 	Points              // at X, Y: 1,000 at most, evenly spread
 	// from Low to High at X, with a point at Y where there is one; Across, from Low to High at Y with a point at X
@@ -50,7 +49,7 @@ const (
 
 // Mark is a run of points in one colour. What is no number is not drawn, and interrupts a line.
 type Mark struct {
-	Shape  Shape   `json:"shape"`          // line, step, band, points, interval, bar or rug
+	Shape  Shape   `json:"shape"`          // line, band, points, interval, bar or rug
 	Name   string  `json:"name,omitempty"` // in the legend, where it stands once
 	Colour int     `json:"-"`              // of the series; Grey and Ink are those of no series
 	X      Values  `json:"x,omitempty"`
@@ -85,7 +84,7 @@ func (v Values) MarshalJSON() ([]byte, error) {
 
 // MarshalText writes the word of a shape.
 func (s Shape) MarshalText() ([]byte, error) {
-	return []byte([]string{"line", "step", "band", "points", "interval", "bar", "rug"}[s]), nil
+	return []byte([]string{"line", "band", "points", "interval", "bar", "rug"}[s]), nil
 }
 
 // Colours beside those of series.

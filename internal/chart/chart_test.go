@@ -112,9 +112,9 @@ func TestShapesAgreeWithTicks(t *testing.T) {
 			t.Errorf("texts are lost:\n%s", text)
 		}
 	}
-	// Intervals, bars, steps, points and rugs, whose paths have other numbers.
+	// Intervals, bars, points and rugs, whose paths have other numbers.
 	text := drawn(t, &Chart{Panels: []Panel{{Marks: []Mark{
-		{Shape: Interval, X: xs, Low: low, High: high}, {Shape: Bar, X: xs, Y: ys, Width: 100, Colour: 1}, {Shape: Step, X: xs, Y: ys, Colour: 2}, {Shape: Points, X: xs, Y: ys, Colour: 3},
+		{Shape: Interval, X: xs, Low: low, High: high}, {Shape: Bar, X: xs, Y: ys, Width: 100, Colour: 1}, {Shape: Points, X: xs, Y: ys, Colour: 3},
 		{Shape: Interval, Across: true, X: xs, Y: ys, Low: []float64{50, 300, 1500}, High: []float64{200, 500, 2500}, Colour: 4}, {Shape: Rug, X: xs, Colour: 5},
 	}}}})
 	across, up := ticksOf(t, text)
@@ -133,11 +133,6 @@ func TestShapesAgreeWithTicks(t *testing.T) {
 	near("bar's foot", up, v[1], 0)
 	near("bar's top", up, v[2], .31)
 	near("bar's right", across, v[3], 150)
-	v = numbersOf(t, text, "s2", "")
-	near("step's first x", across, v[0], 100)
-	near("step's first y", up, v[1], .31)
-	near("step's second x", across, v[2], 400)
-	near("step's second y", up, v[3], .2)
 	v = numbersOf(t, text, "s3", "")
 	near("point's x", across, v[3], 400)
 	near("point's y", up, v[4], .2)
@@ -356,7 +351,7 @@ func TestLegendAndPoints(t *testing.T) {
 func TestData(t *testing.T) {
 	c := Chart{Title: "T", Description: "D", Panels: []Panel{{X: Axis{Scale: Time}, Y: Axis{Scale: Log, Levels: []string{"a"}}, Rules: []Rule{{At: 2, Upright: true}},
 		Marks: []Mark{{Shape: Line, X: Values{1, math.NaN(), math.Inf(1)}, Y: Values{-.5, 1e-300, 3}, Faint: true}, {Shape: Rug, X: Values{}}}}}}
-	for k, word := range []string{"line", "step", "band", "points", "interval", "bar", "rug"} {
+	for k, word := range []string{"line", "band", "points", "interval", "bar", "rug"} {
 		if text, err := Shape(k).MarshalText(); err != nil || string(text) != word {
 			t.Errorf("shape %d is %s, %v", k, text, err)
 		}

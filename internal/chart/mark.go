@@ -59,7 +59,7 @@ func (m *Mark) width() float64 {
 // draw draws the mark between axes.
 func (m *Mark) draw(w *svg, x, y *Axis) {
 	switch m.Shape {
-	case Line, Step:
+	case Line:
 		m.line(w, x, y)
 	case Band:
 		m.band(w, x, y)
@@ -78,16 +78,7 @@ func (m *Mark) line(w *svg, x, y *Axis) {
 	var path strings.Builder
 	var run [][2]float64
 	flush := func() {
-		for k, p := range m.thinned(run) {
-			switch {
-			case k == 0:
-				path.WriteString("M" + point(p))
-			case m.Shape == Step:
-				path.WriteString("H" + pixel(p[0]) + "V" + pixel(p[1]))
-			default:
-				path.WriteString("L" + point(p))
-			}
-		}
+		m.trace(&path, run)
 		run = run[:0]
 	}
 	for i := range min(len(m.X), len(m.Y)) {
@@ -103,10 +94,19 @@ func (m *Mark) line(w *svg, x, y *Axis) {
 	w.path(path.String(), m.stroke(m.width())+` stroke-linejoin="round"`)
 }
 
+// trace adds the lines through a run of points.
+func (m *Mark) trace(path *strings.Builder, run [][2]float64) {
+	pen := "M"
+	for _, p := range m.thinned(run) {
+		path.WriteString(pen + point(p))
+		pen = "L"
+	}
+}
+
 // thinned leaves out points near the lines between those that stay, which go to the right: a tenth of a pixel, or three
-// of lines that are one of many. All stay of steps.
+// of lines that are one of many.
 func (m *Mark) thinned(points [][2]float64) (kept [][2]float64) {
-	if len(points) < 3 || m.Shape == Step {
+	if len(points) < 3 {
 		return points
 	}
 	near := .1
@@ -137,11 +137,7 @@ func (m *Mark) band(w *svg, x, y *Axis) {
 	var path strings.Builder
 	var upper, lower [][2]float64 // edges of the run, of which the lower is drawn backwards
 	flush := func() {
-		pen := "M"
-		for _, p := range m.thinned(upper) {
-			path.WriteString(pen + point(p))
-			pen = "L"
-		}
+		m.trace(&path, upper)
 		for _, p := range slices.Backward(m.thinned(lower)) {
 			path.WriteString("L" + point(p))
 		}
