@@ -65,6 +65,7 @@ type Evaluation struct {
 	sums        trainingSums
 	closed      bool
 	every, seen int // one of so many rows has its CRPS taken, of those so far
+	room        []rowFigures
 	by          []string
 	groupOf     func(rows *Rows, i int) ([]string, error) // nil without groups
 	groups      map[string]*group
@@ -232,7 +233,14 @@ func (e *Evaluation) Add(rows *Rows) error {
 	if e.leaver == nil && e.expected == rows.scorer.fitted.Report.Rows {
 		e.sums.addAll(rows)
 	}
-	all := make([]rowFigures, rows.Len())
+	if len(e.room) < rows.Len() { // the same for every block: a row's own would be most of what is allocated
+		bounds := make([]float64, rows.Len()*len(tails))
+		e.room = make([]rowFigures, rows.Len())
+		for i := range e.room {
+			e.room[i].bounds = bounds[i*len(tails):][:len(tails)]
+		}
+	}
+	all := e.room[:rows.Len()]
 	rows.Each(func(i int) { e.measure(&all[i], rows, i, tails) })
 	for i := range all {
 		f := &all[i]
@@ -256,7 +264,7 @@ func (e *Evaluation) Add(rows *Rows) error {
 // measure stores what measures take of row i.
 func (e *Evaluation) measure(f *rowFigures, rows *Rows, i int, tails []float64) {
 	y := rows.Target(i)
-	*f = rowFigures{y: y, logDensity: rows.LogDensity(i, y), weight: rows.Weight(i), crps: math.NaN(), bounds: make([]float64, len(tails))}
+	*f = rowFigures{y: y, logDensity: rows.LogDensity(i, y), weight: rows.Weight(i), crps: math.NaN(), bounds: f.bounds}
 	f.mean, _ = rows.Moments(i)
 	if f.below, f.upTo = rows.transform(i, e.discrete); e.discrete && !rows.scorer.binary && rows.scorer.fitted.Calibration != nil {
 		f.below = rows.placed(i)
