@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -123,6 +124,11 @@ func binaryFault(name string, head []byte, format string) error {
 	}
 	if cr := bytes.IndexByte(head, '\r'); cr >= 0 && cr < len(head)-1 && head[cr+1] != '\n' && bytes.IndexByte(head, '\n') < 0 {
 		return &text.Error{File: name, What: `ends its lines with a carriage return alone: convert it with tr '\r' '\n'`}
+	}
+	if len(head) > 9 && string(head[8:10]) == `{"` {
+		if size := binary.LittleEndian.Uint64(head); size < 1<<32 { // of the header
+			return &text.Error{File: name, What: "is a safetensors file, as models, jobs and their parts are, and no table: name a file of rows; select reads a job and its parts with --products"}
+		}
 	}
 	if zero := bytes.IndexByte(head, 0); zero >= 0 {
 		if zero < 2 && len(head) > 3 && head[zero+1] != 0 && head[zero+2] == 0 { // every other byte

@@ -169,6 +169,7 @@ func TestSegments(t *testing.T) {
 		t.Skip("a large table")
 	}
 	rows := relation.Data(1<<17+700, 7)
+	rows.Names = []string{"x", "z", "y", "count"}
 	var subjects []relation.Subject
 	for target, engine := range map[string]string{"y": "exact", "count": "svi(covariance=full, tolerance=1e-9)"} {
 		family := map[string]string{"y": "gaussian", "count": "poisson"}[target]

@@ -189,7 +189,13 @@ func (r *Learning) Finish() (*credence.Fitted, error) {
 			return nil, err
 		}
 	}
-	r.Learner.Finish()   // behind the checkpoint: to go on is to go on without it
-	debug.FreeOSMemory() // what learning alone needed, before the model takes its place
+	r.Learner.Finish() // behind the checkpoint: to go on is to go on without it
+	var memory runtime.MemStats
+	if runtime.ReadMemStats(&memory); memory.HeapInuse > muchMemory {
+		debug.FreeOSMemory() // what learning alone needed, before the model takes its place
+	}
 	return r.save()
 }
+
+// muchMemory, in bytes, is what takes longer to be taken anew than it does to be given back.
+const muchMemory = 64 << 20

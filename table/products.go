@@ -53,7 +53,7 @@ func ReadProducts(file string, r io.Reader) (*Products, error) {
 	}
 	d := len(p.Names)
 	if len(records)-1 != d {
-		return nil, fmt.Errorf("%s has %d rows of products for %d names: every column has one", file, len(records)-1, d)
+		return nil, fmt.Errorf("%s has %d names, and rows of products: %d: every column has one", file, d, len(records)-1)
 	}
 	for i, record := range records[1:] {
 		if named && len(record) > 0 {

@@ -136,7 +136,7 @@ func TestProductsFile(t *testing.T) {
 		{strings.Replace(text, "\nx,", "\nz,", 1), `p.csv:3: the row is that of "z"`},
 		{strings.Replace(text, "6", "six", 1), `p.csv:3: column "x": "six" is no finite number`},
 		{strings.Replace(text, "1,3,5", "1,3", 1), "p.csv:4: the row has 2 numbers for 3 names"},
-		{strings.Replace(text, "y,1,3,5\n", "", 1), "p.csv has 2 rows of products for 3 names"},
+		{strings.Replace(text, "y,1,3,5\n", "", 1), "p.csv has 3 names, and rows of products: 2"},
 		{strings.Replace(text, "1,3,5", "1,4,5", 1), `the product of "y" and "x" is 4 in one place and 3 in the other`},
 		{strings.Replace(text, "1,3,5", "1,3.0000001,5", 1), `is 3.0000001 in one place and 3 in the other`},
 		{strings.ReplaceAll(text, "(intercept)", "one"), "no column is called (intercept)"},

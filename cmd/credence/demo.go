@@ -96,7 +96,9 @@ where each of the commands can be typed again; without it nothing is left behind
 // a temporary one.
 func demoFolder(keep string) (folder string, remove func(), err error) {
 	if keep == "" {
-		folder, err = os.MkdirTemp("", "credence-demo-")
+		if folder, err = os.MkdirTemp("", "credence-demo-"); err != nil {
+			err = fmt.Errorf("the demonstration has nowhere to work: %w: name a new folder by --keep, or have TMPDIR name one that can be written to", err)
+		}
 		return folder, func() { os.RemoveAll(folder) }, err
 	}
 	if err := os.MkdirAll(keep, 0o777); err != nil {

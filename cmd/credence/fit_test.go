@@ -184,6 +184,14 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// Where no folder can be made, the demonstration says what to do.
+func TestDemoHasNoFolder(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	if o := invoke(t, "", "demo"); o.code != exitFailed || !strings.Contains(o.err, "name a new folder by --keep") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
+}
+
 // For scripts the demonstration is a list of commands and results, and its seed reaches each of them: where
 // features are drawn, the evidence is another.
 func TestDemoForScripts(t *testing.T) {

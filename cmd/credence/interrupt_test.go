@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,13 +62,13 @@ func wideTable(rows, columns int) string {
 		fmt.Fprintf(&b, ",x%d", j)
 	}
 	for range rows {
-		line, sum := "", 0.0
+		line, sum := []byte(nil), 0.0
 		for j := range columns {
 			x := rng.NormFloat64()
 			if j < 2 {
 				sum += x
 			}
-			line += fmt.Sprintf(",%.2f", x)
+			line = strconv.AppendFloat(append(line, ','), x, 'f', 2, 64)
 		}
 		fmt.Fprintf(&b, "\n%.2f%s", sum+rng.NormFloat64(), line)
 	}

@@ -84,6 +84,7 @@ func TestJobs(t *testing.T) {
 		{exitMisuse, "--engine: ftrl has no posterior", []string{"job", files[0], "--target", "y", "--engine", "ftrl", "-o", in("c")}},
 		{exitFailed, "has it: wait for that", []string{"merge", in("other"), in("a"), "-o", in("model")}},
 		{exitFailed, "run credence partial again", []string{"merge", in("job"), files[0], "-o", in("model")}},
+		{exitFailed, "select reads a job and its parts with --products", []string{"select", in("job"), in("a")}},
 	} {
 		if o := invoke(t, "", c.args...); o.code != c.code || !strings.Contains(o.err, c.want) {
 			t.Errorf("%v ends with %d: %s, want %d and %q", c.args, o.code, o.err, c.code, c.want)

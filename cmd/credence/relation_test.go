@@ -157,7 +157,7 @@ func (c *commandLine) run() error {
 // fitted fits the rows of the job, where no job before it was of the same fit.
 func (c *commandLine) fitted(path string) error {
 	j := c.job
-	j.Command, j.Probe = "fit", relation.Table{}
+	j.Command, j.Probe, j.From = "fit", relation.Table{}, cmp.Or(j.From, relation.File)
 	if strings.Contains(j.Options.Formula, "hash(") {
 		j.Command = "stream"
 	}

@@ -76,7 +76,7 @@ func TestSelectProducts(t *testing.T) {
 		{[]string{paths[0], "--products", "--target", "y", "--write-selected", "s.csv"}, exitMisuse, "--products have none"},
 		{[]string{paths[0], filepath.Join(filepath.Dir(paths[0]), ".", filepath.Base(paths[0])), "--products", "--target", "y"}, exitFailed, "the file is named twice, and its rows would count twice"},
 		{[]string{paths[0], "--products", "--target", "y", "-o", ""}, exitMisuse, "--output names no file: name one, or leave --output out"},
-		{[]string{bad, "--products", "--target", "x"}, exitFailed, "bad.csv has 1 rows of products for 2 names"},
+		{[]string{bad, "--products", "--target", "x"}, exitFailed, "bad.csv has 2 names, and rows of products: 1"},
 		{[]string{"-", "--products", "--target", "x"}, exitMisuse, "products are read from files, not from a pipe"},
 		{[]string{model, "--products", "--target", "x"}, exitFailed, "products are a CSV table of numbers, or a job, named first, and its parts"},
 		{[]string{paths[0], "--products", "--target", "z"}, exitFailed, `"z"`},

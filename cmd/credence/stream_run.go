@@ -66,7 +66,7 @@ func (s *streamRun) prepare(options fit.Options) (err error) {
 	s.learner = l
 	switch s.before = l.Rows(); {
 	case s.flags.from != "" && !resumed:
-		s.program.say("start   from the posterior of %s, which learned %d rows", s.flags.from, s.before)
+		s.program.say("start   from the posterior of %s, which learned %s", s.flags.from, counted(s.before, "row"))
 	case s.before > 0:
 		s.program.say("resumed %s after row %d; it continues with the next", path, s.before)
 	}
@@ -81,7 +81,7 @@ func (s *streamRun) warnReplaced(path string) {
 		return
 	}
 	if rows, err := learn.Known(path); err == nil && rows > 0 {
-		s.program.warn("%s, which learned %d rows, is replaced by a model that does not know them: --resume goes on with its files, --from %s starts from it", s.flags.output, rows, s.flags.output)
+		s.program.warn("%s, which learned %s, is replaced by a model that does not know them: --resume goes on with its files, --from %s starts from it", s.flags.output, counted(rows, "row"), s.flags.output)
 	}
 }
 

@@ -139,7 +139,7 @@ func ofTemporary(err error) *fs.PathError {
 // unchanged says that a failure left the old file as it was.
 func unchanged(path string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("atomicfile: cannot write %s: the disk is full; nothing was changed: %w", path, syscall.ENOSPC)
+		return fmt.Errorf("atomicfile: cannot write %s: the disk is full; nothing was changed: %w: free some of it, or name a file on another disk", path, syscall.ENOSPC)
 	}
 	if cause := ofTemporary(err); cause != nil { // whose name tells nothing
 		err = cause.Err

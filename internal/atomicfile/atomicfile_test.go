@@ -113,7 +113,7 @@ func TestFullDiskIsNamed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model")
 	full := fmt.Errorf("tensor \"mean\": write %s.tmp: %w", path, syscall.ENOSPC)
 	err := Write(path, func(io.Writer) error { return full })
-	if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "atomicfile: cannot write "+path+": the disk is full; nothing was changed") {
+	if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "atomicfile: cannot write "+path+": the disk is full; nothing was changed") || !strings.Contains(err.Error(), "free some of it") {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -1,9 +1,10 @@
 package diagnose
 
 import (
-	"cmp"
 	"math"
 	"slices"
+
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // Smooth fits a generalised Pareto distribution to the tail of importance weights, which are the
@@ -17,20 +18,25 @@ func Smooth(logWeights []float64) (k float64) {
 	if tail < 5 {
 		return math.NaN()
 	}
-	order := make([]int, n)
-	for i, v := range logWeights {
-		if math.IsNaN(v) {
-			return math.NaN()
-		}
-		order[i] = i
+	if slices.ContainsFunc(logWeights, math.IsNaN) {
+		return math.NaN()
 	}
-	// Weights of evenly spread draws rise or fall along them, which a sort that is not stable by itself finds at once.
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(logWeights[a], logWeights[b]), a-b) })
-	largest := logWeights[order[n-1]]
-	cut := math.Exp(logWeights[order[n-tail-1]] - largest)
+	places := order.Last(n, tail+1, func(a, b int) int {
+		switch v, w := logWeights[a], logWeights[b]; {
+		case v < w:
+			return -1
+		case v > w:
+			return 1
+		}
+		return a - b
+	})
+	threshold := logWeights[places[0]]
+	places = places[1:]
+	largest := logWeights[places[tail-1]]
+	cut := math.Exp(threshold - largest)
 	excess := make([]float64, tail)
-	for i := range excess {
-		excess[i] = math.Exp(logWeights[order[n-tail+i]]-largest) - cut
+	for i, at := range places {
+		excess[i] = math.Exp(logWeights[at]-largest) - cut
 	}
 	if excess[tail-1] <= 1e-12 {
 		return 0
@@ -39,9 +45,9 @@ func Smooth(logWeights []float64) (k float64) {
 	if math.IsNaN(k) {
 		return k
 	}
-	for i := range excess {
+	for i, at := range places {
 		p := (float64(i) + 0.5) / float64(tail)
-		logWeights[order[n-tail+i]] = largest + math.Min(0, math.Log(cut+Quantile(p, k, scale)))
+		logWeights[at] = largest + math.Min(0, math.Log(cut+Quantile(p, k, scale)))
 	}
 	return k
 }

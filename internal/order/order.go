@@ -23,6 +23,23 @@ func By(n int, compare func(a, b int) int) []int {
 	return places
 }
 
+// Last returns the places of the last k of n values in their order, of which no two are equal.
+func Last(n, k int, compare func(a, b int) int) []int {
+	places, least := make([]int, 0, 2*k), -1
+	for i := range n {
+		if least >= 0 && compare(i, least) < 0 {
+			continue
+		}
+		if places = append(places, i); len(places) == 2*k {
+			slices.SortFunc(places, compare)
+			places = append(places[:0], places[k:]...)
+			least = places[0]
+		}
+	}
+	slices.SortFunc(places, compare)
+	return places[len(places)-k:]
+}
+
 // Runs yields where runs of n values begin, and where they end, of which each belongs with the first.
 func Runs(n int, together func(first, other int) bool) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {

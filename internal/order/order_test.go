@@ -2,6 +2,7 @@ package order
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -10,6 +11,22 @@ func TestBy(t *testing.T) {
 	values := []float64{2, 1, 2, 0}
 	if got := By(len(values), func(a, b int) int { return cmp.Compare(values[a], values[b]) }); !slices.Equal(got, []int{3, 1, 0, 2}) {
 		t.Errorf("places are %v", got)
+	}
+}
+
+// The last of many are those that a sort of all has last, in any order that they come in.
+func TestLast(t *testing.T) {
+	const n = 40
+	falling := Places(n)
+	slices.Reverse(falling)
+	for _, values := range [][]int{Places(n), falling, rand.New(rand.NewPCG(1, 2)).Perm(n)} {
+		compare := func(a, b int) int { return cmp.Or(cmp.Compare(values[a]/3, values[b]/3), a-b) }
+		want := By(n, compare)
+		for k := 1; k <= n; k++ {
+			if got := Last(n, k, compare); !slices.Equal(got, want[n-k:]) {
+				t.Errorf("%v: the last %d are %v, want %v", values, k, got, want[n-k:])
+			}
+		}
 	}
 }
 
