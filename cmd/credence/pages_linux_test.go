@@ -14,7 +14,7 @@ import (
 // What is allocated after the heap was given large pages lies where they were asked for.
 func TestHeapHasLargePages(t *testing.T) {
 	askForLargePages()
-	room := make([]byte, largePages/4)
+	room := make([]byte, largePages) // of which no other place has as much
 	at := uintptr(unsafe.Pointer(&room[len(room)/2]))
 	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
