@@ -13,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 func (l *looking) find(column, what, remedy, format string, args ...any) {
@@ -365,28 +366,21 @@ func toldBy(y, flag []float64) bool {
 func mistakes(x, y []float64) (wrong, all int) {
 	codes, values := codesOf(y)
 	_, levels := codesOf(x)
-	order := make([]int, len(x))
 	total := make([]int, values)
-	for i, c := range codes {
-		order[i] = i
+	for _, c := range codes {
 		total[c]++
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
 	all = len(x) - slices.Max(total)
 	byLevel, byBound := 0, all
 	here, below := make([]int, values), make([]int, values)
-	for k, i := range order {
-		here[codes[i]]++
-		if k+1 < len(order) && x[order[k+1]] == x[i] {
-			continue
-		}
-		count := 0
-		for c, n := range here {
-			count += n
-			below[c] += n
-		}
-		byLevel += count - slices.Max(here)
+	places := order.By(len(x), func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	for from, to := range order.Runs(len(x), func(a, b int) bool { return x[places[a]] == x[places[b]] }) {
 		clear(here)
+		for _, i := range places[from:to] {
+			here[codes[i]]++
+			below[codes[i]]++
+		}
+		byLevel += to - from - slices.Max(here)
 		if values == 2 {
 			swapped := below[0] + total[1] - below[1] // wrong, if what is below is the second
 			byBound = min(byBound, swapped, len(x)-swapped)

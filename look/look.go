@@ -211,17 +211,16 @@ func (l *looking) pass(ctx context.Context, source credence.Source) error {
 			}
 		}
 	}
+	none := metric.Score(math.NaN())
 	for j := range l.Columns {
 		c := &l.Columns[j]
+		c.Low, c.High, c.Mean = none, none, none
 		if l.schema.Columns[j].Kind != credence.Category {
 			if c.Mean = metric.Score(sums[j] / float64(l.Rows-c.Missing) * room); c.Mean.Defined() {
 				c.Low, c.High = metric.Score(l.ends[j][0]), metric.Score(l.ends[j][1])
-			} else {
-				c.Low, c.High = metric.Score(math.NaN()), metric.Score(math.NaN())
 			}
 			continue
 		}
-		c.Low, c.High, c.Mean = metric.Score(math.NaN()), metric.Score(math.NaN()), metric.Score(math.NaN())
 		names := l.schema.Columns[j].Levels
 		if counts[j][len(names)] > 0 {
 			names = append(slices.Clip(names), unseen)
