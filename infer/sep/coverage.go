@@ -53,7 +53,7 @@ func (l *Learner) sampler() *chain {
 	for _, w := range e.weight[:n] {
 		seen += w
 	}
-	scale := (l.biasSums.count[0] + l.biasSums.count[1]) * l.scale / seen
+	scale := (l.biasSums.count[0] + l.biasSums.count[1]) / seen // who forgets keeps no rows
 	rows := linop.CSR{Cols: d}
 	for i := range n {
 		slots, values := e.rows.Row(i)

@@ -246,14 +246,19 @@ func TestStart(t *testing.T) {
 		t.Errorf("the noise starts at %v", got)
 	}
 	s.Features = conform.Columns{Dense: 3, Intercept: true, Kept: 2}
-	kept := settingOf(likelihood.Gaussian{}).KeptBlocks[0]
+	once := settingOf(likelihood.Gaussian{})
+	kept := once.KeptBlocks[0]
 	for i := range s.Target {
 		s.Target[i] = 1
 		s.Weight = append(s.Weight, 4)
 	}
 	y := s.Target
 	if s.Target = conform.NewSelection(9, 3, 1, 0, 1, 0.5, false, 2).Target; true {
-		if got := settingOf(likelihood.Gaussian{}).KeptBlocks[0]; math.Abs(got.Start-kept.Start) > 1e-12 || math.Abs(got.Prior.Scale-kept.Prior.Scale) > 1e-12 {
+		weighed := settingOf(likelihood.Gaussian{})
+		if math.Abs(weighed.Size-once.Size) > 1e-12*once.Size {
+			t.Errorf("candidates of rows of weight 4 have the size %v, of those of weight 1 %v", weighed.Size, once.Size)
+		}
+		if got := weighed.KeptBlocks[0]; math.Abs(got.Start-kept.Start) > 1e-12 || math.Abs(got.Prior.Scale-kept.Prior.Scale) > 1e-12 {
 			t.Errorf("of rows of weight 4 a kept block starts at %v under %+v, of those of weight 1 at %v under %+v", got.Start, got.Prior, kept.Start, kept.Prior)
 		}
 	}
