@@ -87,15 +87,13 @@ func (l *looking) id(j int) bool {
 		return false
 	}
 	code := l.files.Codes(c.Name) == "identifiers"
-	values := slices.DeleteFunc(slices.Clone(l.values[j]), math.IsNaN)
-	rising := slices.IsSorted(values)
-	slices.Sort(values)
-	if !c.Whole || len(slices.Compact(slices.Clone(values))) < len(values) {
+	if sorted := l.sorted[j]; !c.Whole || len(slices.Compact(slices.Clone(sorted))) < len(sorted) {
 		if code {
 			l.find(c.Name, Reading, fmt.Sprintf("--types %s=category, if they name groups", c.Name), "is read as numbers, and its name is that of codes such as postcodes")
 		}
 		return code
 	}
+	rising := slices.IsSorted(slices.DeleteFunc(slices.Clone(l.values[j]), math.IsNaN))
 	span, digits := l.ends[j][1]-l.ends[j][0], 1+math.Floor(math.Log10(max(1, l.ends[j][0])))
 	switch {
 	case rising && span < 1.5*float64(n), span < float64(n):
@@ -165,15 +163,14 @@ func (l *looking) standIn(j int) {
 	if l.Columns[j].Kind != credence.Numeric.String() || l.Columns[j].Date {
 		return
 	}
-	sorted := slices.DeleteFunc(slices.Clone(l.values[j]), math.IsNaN)
-	slices.Sort(sorted)
+	sorted := l.sorted[j]
 	for _, v := range standIns {
 		first, _ := slices.BinarySearch(sorted, v)
 		end, _ := slices.BinarySearchFunc(sorted, v, func(a, b float64) int { return cmp.Compare(a, math.Nextafter(b, math.Inf(1))) })
-		rest := slices.Concat(sorted[:first], sorted[end:])
-		if end-first < max(5, len(sorted)/100) || len(rest) < end-first || first > 0 && end < len(sorted) {
+		if end-first < max(5, len(sorted)/100) || 2*(end-first) > len(sorted) || first > 0 && end < len(sorted) {
 			continue
 		}
+		rest := slices.Concat(sorted[:first], sorted[end:])
 		low, high := rest[0], rest[len(rest)-1]
 		if gap := max(low-v, v-high); high > low && gap > high-low {
 			l.find(l.Columns[j].Name, Reading, fmt.Sprintf("--missing %g, if it does", v), "is %g in %d of %d rows, far from all others: it may stand for what is missing", v, end-first, len(sorted))
@@ -320,6 +317,7 @@ const nearly = 0.995
 // nearCopies finds columns that tell a target as good as exactly.
 func (l *looking) nearCopies(target int, odd []bool) {
 	t := l.Columns[target].Name
+	values := len(slices.Compact(slices.Clone(l.sorted[target])))
 	for j, x := range l.values {
 		if j == target || odd[j] {
 			continue
@@ -336,12 +334,15 @@ func (l *looking) nearCopies(target int, odd []bool) {
 		found := func(format string, args ...any) {
 			l.find(l.Columns[j].Name, NearCopy, "leave it out if "+t+" is predicted before it is known: - "+l.Columns[j].Name, format, args...)
 		}
-		_, values := codesOf(b)
 		numbers := l.schema.Columns[j].Kind == credence.Numeric && l.schema.Columns[target].Kind == credence.Numeric
-		switch wrong, all := mistakes(a, b); {
-		case values <= fewestNamed && all >= 2*fewestNamed && 50*wrong <= all:
-			found("tells %s by itself in %d of %d rows", t, len(a)-wrong, len(a))
-		case values > 2 && toldBy(b, a):
+		if values <= fewestNamed { // of more, levels times values would be counted
+			if wrong, all := mistakes(a, b); all >= 2*fewestNamed && 50*wrong <= all {
+				found("tells %s by itself in %d of %d rows", t, len(a)-wrong, len(a))
+				continue
+			}
+		}
+		switch {
+		case values > 2 && l.flag(j) && toldBy(b, a):
 			found("is told by %s without a mistake in %d rows, as what is made from it is", t, len(a))
 		case numbers && values > 2:
 			if r := stat.Correlation(criticism.Ranks(a), criticism.Ranks(b), nil); math.Abs(r) > nearly {
@@ -351,11 +352,15 @@ func (l *looking) nearCopies(target int, odd []bool) {
 	}
 }
 
+// flag says whether a column has two values.
+func (l *looking) flag(j int) bool {
+	sorted := l.sorted[j]
+	last, _ := slices.BinarySearch(sorted, sorted[len(sorted)-1])
+	return last > 0 && sorted[last-1] == sorted[0]
+}
+
 // toldBy says whether a flag, with one of two values in twenty rows or more, is the same wherever y is.
 func toldBy(y, flag []float64) bool {
-	if _, values := codesOf(flag); values != 2 {
-		return false
-	}
 	wrong, all := mistakes(y, flag)
 	return all >= fewestNamed && wrong == 0
 }

@@ -170,6 +170,7 @@ type looking struct {
 	files  *dataset.Table
 	ends   [][2]float64
 	values [][]float64 // of each column in the rows compared
+	sorted [][]float64 // those that are not missing, ascending
 }
 
 // pass adds up all rows.
@@ -264,6 +265,11 @@ func (l *looking) read(ctx context.Context, part *table.Spread) error {
 				l.values[j] = append(l.values[j], v)
 			}
 		}
+	}
+	for _, values := range l.values {
+		values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+		slices.Sort(values)
+		l.sorted = append(l.sorted, values)
 	}
 	return nil
 }

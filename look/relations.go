@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 const (
@@ -132,14 +133,13 @@ const (
 // a column without them.
 func (l *looking) slip(j int) float64 {
 	c := &l.Columns[j]
-	values := slices.DeleteFunc(slices.Clone(l.values[j]), math.IsNaN)
+	values := l.sorted[j]
 	if c.Kind != credence.Numeric.String() || c.Date || len(values) < fewestNamed {
 		return 0
 	}
-	slices.Sort(values)
 	median := values[len(values)/2]
 	away := make([]float64, 0, len(values)+2)
-	for _, v := range append(values, l.ends[j][:]...) { // some rows, and the ends of all
+	for _, v := range append(slices.Clip(values), l.ends[j][:]...) { // some rows, and the ends of all
 		away = append(away, math.Abs(v-median))
 	}
 	slices.Sort(away)
@@ -153,12 +153,11 @@ func (l *looking) slip(j int) float64 {
 	return 0
 }
 
-// most returns in how many rows compared a column has its most frequent value; missing ones are each their own.
+// most returns in how many rows compared a column has its most frequent value.
 func (l *looking) most(j int) (most int) {
-	counts := map[float64]int{}
-	for _, v := range l.values[j] {
-		counts[v]++
-		most = max(most, counts[v])
+	sorted := l.sorted[j]
+	for from, to := range order.Runs(len(sorted), func(a, b int) bool { return sorted[a] == sorted[b] }) {
+		most = max(most, to-from)
 	}
 	return most
 }
