@@ -58,19 +58,11 @@ var normalEntropies = entropiesOf(special.LogNormalCDF)
 
 // disagreementNormal is disagreement under the probit link.
 func disagreementNormal(mean, variance float64) float64 {
-	if !(variance > 0) {
-		return 0
-	}
-	at := mean / math.Sqrt(1+variance)
-	p, q := special.LogNormalCDF(at), special.LogNormalCDF(-at)
-	if variance > wideVariance {
-		return -p*math.Exp(p) - q*math.Exp(q) - averaged(&normalEntropies, mean, variance)
-	}
-	value, _, _ := quad.Normal(func(f float64) (a, b, c float64) {
-		one, zero := special.LogNormalCDF(f), special.LogNormalCDF(-f)
-		return special.BernoulliDivergence(math.Exp(one), math.Exp(zero), p-q-(one-zero)), 0, 0
-	}, mean, variance)
-	return value
+	log := func(mean, variance float64) float64 { return special.LogNormalCDF(mean / math.Sqrt(1+variance)) }
+	return disagreementOf(log, func(f float64) (one, zero, odds float64) {
+		p, q := special.LogNormalCDF(f), special.LogNormalCDF(-f)
+		return math.Exp(p), math.Exp(q), p - q
+	}, &normalEntropies, mean, variance)
 }
 
 // divergence is D[Q'‖Q] between the normal distributions of f after and before a site is included.
@@ -151,20 +143,31 @@ func includedPrecision(shift, mean, variance float64) float64 {
 	return -2 * slope
 }
 
-// disagreement is the mutual information of the label and f (BALD, Houlsby et al. 2011): the expected
-// divergence of the label's distribution at f from that over all f, or the entropy over all f less
-// that at f.
+// disagreement is the mutual information of the label and f under the logistic link.
 func disagreement(mean, variance float64) float64 {
+	log := func(mean, variance float64) float64 {
+		value, _, _ := quad.LogSigmoid(mean, variance)
+		return value
+	}
+	return disagreementOf(log, func(f float64) (one, zero, odds float64) {
+		return special.Sigmoid(f), special.Sigmoid(-f), f
+	}, &entropies, mean, variance)
+}
+
+// disagreementOf is the mutual information of the label and f (BALD, Houlsby et al. 2011): the expected divergence of
+// the label's distribution at f, with the logarithm of its odds, from that over all f, of which log is the logarithm of
+// P(y=1), or the entropy over all f less that at f.
+func disagreementOf(log func(mean, variance float64) float64, at func(f float64) (one, zero, odds float64), entropies *entropyGrid, mean, variance float64) float64 {
 	if !(variance > 0) {
 		return 0
 	}
-	p, _, _ := quad.LogSigmoid(mean, variance)
-	q, _, _ := quad.LogSigmoid(-mean, variance)
+	p, q := log(mean, variance), log(-mean, variance)
 	if variance > wideVariance {
-		return -p*math.Exp(p) - q*math.Exp(q) - averaged(&entropies, mean, variance)
+		return -p*math.Exp(p) - q*math.Exp(q) - averaged(entropies, mean, variance)
 	}
 	value, _, _ := quad.Normal(func(f float64) (a, b, c float64) {
-		return special.BernoulliDivergence(special.Sigmoid(f), special.Sigmoid(-f), p-q-f), 0, 0
+		one, zero, odds := at(f)
+		return special.BernoulliDivergence(one, zero, p-q-odds), 0, 0
 	}, mean, variance)
 	return value
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/posterior"
 )
 
 // Score names what candidates are ranked by.
@@ -153,19 +154,7 @@ func (s *Scorer) forms(mean, variance []float64, rows *credence.Batch) bool {
 		return false
 	}
 	if s.form == nil {
-		unit := credence.Design{Dense: linop.NewDense(d, s.design.Dense.Cols)}
-		unit.Sparse.Reset(s.design.Sparse.Cols)
-		for j := range d {
-			if dense := j - unit.Dense.Cols; dense < 0 {
-				unit.Dense.Row(j)[j] = 1
-				unit.Sparse.AppendRow(nil, nil)
-			} else {
-				unit.Sparse.AppendRow([]int32{int32(dense)}, nil)
-			}
-		}
-		covariance := linop.NewDense(d, d)
-		m.Posterior.(credence.Joint).Covariance(s.ws, &covariance, &unit, &unit)
-		s.form = covariance.Data
+		s.form = posterior.CovarianceOf(s.ws, m.Posterior.(credence.Joint), s.design.Dense.Cols).Data
 	}
 	m.Posterior.Latent(s.ws, mean, nil, &s.design)
 	s.design.MulForms(s.ws, variance, s.form)

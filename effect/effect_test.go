@@ -16,6 +16,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/table"
 )
@@ -186,18 +187,7 @@ func linearOf(t testing.TB, scorer *score.Scorer, member int, high, low credence
 	q := scorer.Fitted().Members[member].Posterior.(credence.Joint)
 	m, v := make([]float64, len(g)), make([]float64, len(g))
 	q.Marginals(m, v)
-	units := &credence.Design{Dense: linop.NewDense(len(g), phi.Dense.Cols)}
-	units.Sparse.Reset(len(g) - phi.Dense.Cols)
-	for j := range g {
-		if k := j - phi.Dense.Cols; k < 0 {
-			units.Dense.Row(j)[j] = 1
-			units.Sparse.AppendRow(nil, nil)
-		} else {
-			units.Sparse.AppendRow([]int32{int32(k)}, []float64{1})
-		}
-	}
-	cov := linop.NewDense(len(g), len(g))
-	q.Covariance(credence.NewWorkspace(1), &cov, units, units)
+	cov := posterior.CovarianceOf(credence.NewWorkspace(1), q, phi.Dense.Cols)
 	mean = constant / total
 	for i := range g {
 		mean += g[i] / total * m[i]

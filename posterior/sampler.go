@@ -41,24 +41,21 @@ func NewSampler(ws *credence.Workspace, q credence.Posterior, dense int, apart *
 	if t, ok := q.(credence.LatentDF); ok && t.LatentDF() > 0 && !math.IsInf(t.LatentDF(), 1) {
 		s.scales = quad.Scales(t.LatentDF())
 	}
+	if apart != nil {
+		return s, s.factor(ws, dense, apart)
+	}
 	switch own := q.(type) {
 	case *Draws:
-		if apart == nil {
-			own.mean(s.mean)
-			return s, nil
-		}
+		own.mean(s.mean)
+		return s, nil
 	case *Arrow:
-		if joint.Marginals(s.mean, s.variance); apart == nil {
-			own.regress(ws)
-			return s, nil
-		}
+		own.regress(ws)
 	case *Full, *Diagonal, *SpikeSlab, *Mixture:
-		if apart == nil {
-			joint.Marginals(s.mean, s.variance)
-			return s, nil
-		}
+	default:
+		return s, s.factor(ws, dense, nil)
 	}
-	return s, s.factor(ws, dense, apart)
+	joint.Marginals(s.mean, s.variance)
+	return s, nil
 }
 
 // Root returns U, upper triangular and row-major, with the covariance UᵀU of the weights of a posterior whose designs
@@ -73,6 +70,24 @@ func Root(ws *credence.Workspace, q credence.Joint, dense int) ([]float64, error
 	return s.root, err
 }
 
+// CovarianceOf returns the covariance of the weights of a posterior whose designs have so many dense columns, d×d.
+func CovarianceOf(ws *credence.Workspace, q credence.Joint, dense int) linop.Dense {
+	d := q.Weights()
+	units := &credence.Design{Dense: linop.NewDense(d, dense)}
+	units.Sparse.Reset(d - dense)
+	for j := range d {
+		if j < dense {
+			units.Dense.Row(j)[j] = 1
+			units.Sparse.AppendRow(nil, nil)
+		} else {
+			units.Sparse.AppendRow([]int32{int32(j - dense)}, nil)
+		}
+	}
+	covariance := linop.NewDense(d, d)
+	q.Covariance(ws, &covariance, units, units)
+	return covariance
+}
+
 // factor stores the root of the covariance. Directions that the rows settle have a variance of 0, which rounding takes
 // below it: the diagonal is raised by as little as helps.
 func (s *Sampler) factor(ws *credence.Workspace, dense int, apart *linop.Dense) error {
@@ -81,18 +96,7 @@ func (s *Sampler) factor(ws *credence.Workspace, dense int, apart *linop.Dense) 
 		return fmt.Errorf("posterior %T of %d weights has no root of their covariance, which is formed for %d at most", s.q, d, MostSampled)
 	}
 	s.q.Marginals(s.mean, s.variance)
-	units := &credence.Design{Dense: linop.NewDense(d, dense)}
-	units.Sparse.Reset(d - dense)
-	for j := range d {
-		if j < dense {
-			units.Dense.Row(j)[j] = 1
-			units.Sparse.AppendRow(nil, nil)
-		} else {
-			units.Sparse.AppendRow([]int32{int32(j - dense)}, []float64{1})
-		}
-	}
-	covariance := linop.NewDense(d, d)
-	s.q.Covariance(ws, &covariance, units, units)
+	covariance := CovarianceOf(ws, s.q, dense)
 	for k := 0; apart != nil && k < apart.Rows; k++ {
 		for i, v := range apart.Row(k) {
 			kernel.Axpy(-v, apart.Row(k), covariance.Row(i))
@@ -125,32 +129,26 @@ func (s *Sampler) factor(ws *credence.Workspace, dense int, apart *linop.Dense) 
 
 // Draw stores a draw in dst, of d numbers.
 func (s *Sampler) Draw(rng *rand.Rand, dst []float64) {
-	d := len(s.mean)
-	switch q := s.q.(type) {
-	case *Mixture:
-		if s.root == nil {
-			k := rng.IntN(q.Count)
-			drawIndependent(rng, dst, q.Means[k*d:(k+1)*d], q.Variances[k*d:(k+1)*d])
-			return
-		}
-	case *Diagonal:
-		if s.root == nil {
-			drawIndependent(rng, dst, s.mean, s.variance)
-			return
-		}
-	case *SpikeSlab:
-		if s.root == nil {
-			q.draw(rng, dst)
-			return
-		}
-	case *Draws:
-		if s.root == nil {
-			q.drawTo(rng, dst, s.mean)
-			return
-		}
+	d, q := len(s.mean), credence.Posterior(s.q)
+	if s.root != nil { // whatever its kind
+		q = nil
 	}
-	own, arrow := s.q.(*Arrow)
-	arrow = arrow && s.root == nil
+	switch q := q.(type) {
+	case *Mixture:
+		k := rng.IntN(q.Count)
+		drawIndependent(rng, dst, q.Means[k*d:(k+1)*d], q.Variances[k*d:(k+1)*d])
+		return
+	case *Diagonal:
+		drawIndependent(rng, dst, s.mean, s.variance)
+		return
+	case *SpikeSlab:
+		q.draw(rng, dst)
+		return
+	case *Draws:
+		q.drawTo(rng, dst, s.mean)
+		return
+	}
+	own, arrow := q.(*Arrow)
 	for j := 0; !arrow && j < d; j++ {
 		s.unit[j] = rng.NormFloat64()
 	}
@@ -168,7 +166,7 @@ func (s *Sampler) Draw(rng *rand.Rand, dst []float64) {
 		kernel.Axpy(scale, s.unit, dst)
 		return
 	}
-	if full, ok := s.q.(*Full); ok && s.root == nil {
+	if full, ok := q.(*Full); ok {
 		for i := range dst { // F is upper triangular, and the covariance FFᵀ
 			dst[i] += scale * kernel.Dot(full.Factor[i*d+i:(i+1)*d], s.unit[i:])
 		}

@@ -65,18 +65,7 @@ func TestSampler(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				units := &credence.Design{Dense: linop.NewDense(d, dense)}
-				units.Sparse.Reset(sparse)
-				for j := range d {
-					if j < dense {
-						units.Dense.Row(j)[j] = 1
-						units.Sparse.AppendRow(nil, nil)
-					} else {
-						units.Sparse.AppendRow([]int32{int32(j - dense)}, []float64{1})
-					}
-				}
-				want := linop.NewDense(d, d)
-				q.Covariance(ws, &want, units, units)
+				want := CovarianceOf(ws, q, dense)
 				mean, variance := make([]float64, d), make([]float64, d)
 				q.Marginals(mean, variance)
 				for i := range d {
