@@ -122,27 +122,11 @@ func (l Ordinal) LogDensity(y, f float64) float64 {
 }
 
 // Mean returns E[y|f] = Σ_k P(y > k).
-func (l Ordinal) Mean(f float64) float64 {
-	sum := 0.0
-	for k := range l.top() {
-		sum += special.Sigmoid(f - l.cut(k))
-	}
-	return sum
-}
+func (l Ordinal) Mean(f float64) float64 { return l.PredictiveMean(f, 0) }
 
 // Variance returns the sum of the covariances of the indicators 1[y > k], all of
 // them positive, so that the tails keep their relative accuracy.
-func (l Ordinal) Variance(f float64) float64 {
-	sum, below := 0.0, 0.0
-	for k := range l.top() {
-		above := special.Sigmoid(f - l.cut(k))
-		complement := special.Sigmoid(l.cut(k) - f)
-		// Cov(1[y>j], 1[y>k]) = P(y>k) P(y≤j) for j ≤ k.
-		sum += above * (complement + 2*below)
-		below += complement
-	}
-	return sum
-}
+func (l Ordinal) Variance(f float64) float64 { return l.PredictiveVariance(f, 0) }
 
 // Derivatives returns log P(y|f) and its derivatives in f.
 func (l Ordinal) Derivatives(y, f float64) (value, first, second float64) {

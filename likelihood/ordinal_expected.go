@@ -12,15 +12,7 @@ import (
 )
 
 // CDF returns σ(Cutpoints[k] − f) for k the whole part of y.
-func (l Ordinal) CDF(y, f float64) float64 {
-	switch {
-	case y < 0:
-		return 0
-	case y >= float64(l.top()):
-		return 1
-	}
-	return special.Sigmoid(l.cut(int(y)) - f)
-}
+func (l Ordinal) CDF(y, f float64) float64 { return l.PredictiveCDF(y, f, 0) }
 
 // Sample returns a draw of the grade.
 func (l Ordinal) Sample(rng *rand.Rand, f float64) float64 {
@@ -71,6 +63,7 @@ func (l Ordinal) PredictiveVariance(mean, variance float64) float64 {
 	sum, below := 0.0, 0.0
 	for k := range l.top() {
 		above, complement := l.above(k, mean, variance)
+		// Cov(1[y>j], 1[y>k]) = P(y>k) P(y≤j) for j ≤ k.
 		sum += above * (complement + 2*below)
 		below += complement
 	}
