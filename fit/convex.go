@@ -12,12 +12,10 @@ import (
 
 func convexEngine() Engine {
 	return Engine{
-		Name:   "convex",
-		About:  "convex variational Bayes, with normal, Laplace and Student-t priors",
-		Reason: "its bound has one optimum, whatever the prior's tails, and it needs products with the columns alone",
-		Refuses: func(family credence.Likelihood, p credence.Prior) string {
-			return refusal("convex", convex.Supports(family, p))
-		},
+		Name:    "convex",
+		About:   "convex variational Bayes, with normal, Laplace and Student-t priors",
+		Reason:  "its bound has one optimum, whatever the prior's tails, and it needs products with the columns alone",
+		Refuses: refusing("convex", convex.Supports),
 		Memory: func(_ spec.Call, _ credence.Prior, rows, weights float64) float64 {
 			if weights > 4000 {
 				return 8 * weights * 200

@@ -24,7 +24,7 @@ func laplaceEngine() Engine {
 			case prior.Normal:
 				return ""
 			case prior.SpikeSlab:
-				return refusal("laplace", laplace.Supports(family, p))
+				return refusing("laplace", laplace.Supports)(family, p)
 			}
 			return fmt.Sprintf("it needs the prior normal or spikeslab, not %v", p)
 		},

@@ -12,9 +12,7 @@ func penalisedEngine(name string, alpha, limit float64) Engine {
 		Name:     name,
 		About:    "a penalised regression, λ by cross-validation",
 		AskedFor: true, Priorless: true,
-		Refuses: func(family credence.Likelihood, p credence.Prior) string {
-			return refusal(name, penalised.Supports(name, family, p))
-		},
+		Refuses: refusing(name, func(family credence.Likelihood, p credence.Prior) error { return penalised.Supports(name, family, p) }),
 		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
 			config := penalised.Config{Name: name, Alpha: alpha, Cap: limit, Seed: with.Seed, Threads: with.Threads, Progress: with.Progress}
 			a.Fields(config.Fields())

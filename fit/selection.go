@@ -27,12 +27,10 @@ const laplaceSize = 500_000
 func epEngine() Engine {
 	return Engine{
 		Name: "ep", Checkpoints: true,
-		Prior:  "spikeslab",
-		About:  "spike-and-slab by expectation propagation",
-		Reason: "expectation propagation is close to the posterior of a spike-and-slab prior, and fast",
-		Refuses: func(family credence.Likelihood, p credence.Prior) string {
-			return refusal("ep", ep.Supports(family, p))
-		},
+		Prior:   "spikeslab",
+		About:   "spike-and-slab by expectation propagation",
+		Reason:  "expectation propagation is close to the posterior of a spike-and-slab prior, and fast",
+		Refuses: refusing("ep", ep.Supports),
 		Automatic: func(model credence.Model, rows int) (spec.Call, string, error) {
 			call := spec.Call{Name: "ep"}
 			if model.Features.Weights() > laplaceSize && laplace.Supports(model.Likelihood, model.Prior) == nil {
@@ -53,11 +51,14 @@ func epEngine() Engine {
 	}
 }
 
-func refusal(engine string, err error) string {
-	if err == nil {
+// refusing is Refuses of an engine that says what it supports in errors of its own.
+func refusing(engine string, supports func(credence.Likelihood, credence.Prior) error) func(credence.Likelihood, credence.Prior) string {
+	return func(family credence.Likelihood, p credence.Prior) string {
+		if err := supports(family, p); err != nil {
+			return strings.TrimPrefix(err.Error(), engine+": ")
+		}
 		return ""
 	}
-	return strings.TrimPrefix(err.Error(), engine+": ")
 }
 
 // epMemory is that of the square matrices of the smaller side, where the covariance is full. Columns may be sparse.
@@ -82,9 +83,7 @@ func gibbsEngine() Engine {
 			}
 			return spec.Call{Name: "gibbs"}, reason, nil
 		},
-		Refuses: func(family credence.Likelihood, p credence.Prior) string {
-			return refusal("gibbs", gibbs.Supports(family, p))
-		},
+		Refuses: refusing("gibbs", gibbs.Supports),
 		Memory: func(call spec.Call, _ credence.Prior, rows, weights float64) float64 {
 			chains := float64(spec.NewArguments(call, "").Int("chains", 4))
 			return 8 * chains * (6*rows + 10*weights) // a chain holds as many products as it has room for

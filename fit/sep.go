@@ -8,14 +8,12 @@ import (
 
 func sepEngine() Engine {
 	return Engine{
-		Name:   "sep",
-		About:  "spike-and-slab by stochastic expectation propagation; the default of stream",
-		Family: "bernoulli(link=probit)",
-		Prior:  "spikeslab",
-		Reason: "passes over the rows in memory that grows with the features alone",
-		Refuses: func(family credence.Likelihood, p credence.Prior) string {
-			return refusal("sep", sep.Supports(family, p))
-		},
+		Name:    "sep",
+		About:   "spike-and-slab by stochastic expectation propagation; the default of stream",
+		Family:  "bernoulli(link=probit)",
+		Prior:   "spikeslab",
+		Reason:  "passes over the rows in memory that grows with the features alone",
+		Refuses: refusing("sep", sep.Supports),
 		Batch: func(with Settings, a *spec.Arguments) (Maker, error) {
 			config := sep.Config{Seed: with.Seed, Progress: with.Progress}
 			a.Fields(append(config.Fields(), config.TableFields()...))
