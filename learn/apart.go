@@ -2,6 +2,7 @@ package learn
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -56,16 +57,22 @@ func (l *Learner) Enough() error {
 // Leave ends the learning of a file that is one of several, for [Learner.Unite]. rows says whether the first rows
 // stay, by which the spread of the weights is judged.
 func (l *Learner) Leave(rows bool) error {
-	if err := l.whole(); err != nil {
+	online, err := l.uniter()
+	if err != nil {
 		return err
-	}
-	online, ok := l.online.(ability.Uniter)
-	if !ok {
-		return l.CheckApart()
 	}
 	online.Leave(rows)
 	l.measured = &metric.Progressive{}
 	return nil
+}
+
+// uniter is the engine of a learner that is whole, as one that can be brought together with others.
+func (l *Learner) uniter() (ability.Uniter, error) {
+	online, ok := l.online.(ability.Uniter)
+	if err := l.whole(); err != nil || ok {
+		return online, err
+	}
+	return nil, cmp.Or(l.CheckApart(), fmt.Errorf("learn: %T cannot be brought together with others", l.online))
 }
 
 // Encode returns the state of the learner, of which Decode makes the same.
@@ -102,12 +109,9 @@ func (l *Learner) Unite(other *Learner) error {
 	if other == nil {
 		return errors.New("learn: there is no other learner to unite with")
 	}
-	if err := errors.Join(l.whole(), other.whole()); err != nil {
+	online, err := l.uniter()
+	if err = cmp.Or(err, other.whole()); err != nil {
 		return err
-	}
-	online, ok := l.online.(ability.Uniter)
-	if !ok {
-		return l.CheckApart()
 	}
 	theirs := other.asked()
 	if err := l.asked().same(&theirs); err != nil {
@@ -127,12 +131,9 @@ func (l *Learner) Unite(other *Learner) error {
 // United ends learning files apart: what is learned of the prior is learned from all of them. [From] goes on from the
 // checkpoint.
 func (l *Learner) United() error {
-	if err := l.whole(); err != nil {
+	online, err := l.uniter()
+	if err != nil {
 		return err
-	}
-	online, ok := l.online.(ability.Uniter)
-	if !ok {
-		return l.CheckApart()
 	}
 	online.United()
 	l.counts.Files = max(1, l.counts.Files)

@@ -200,12 +200,9 @@ func (l *Learner) restore(doc *document, r *safetensors.Reader) error {
 }
 
 func readNames(r *safetensors.Reader, count int) (*keyed.Names, error) {
-	text, err := safetensors.Read[uint8](r, "learn.names.text")
-	if err != nil {
-		return nil, err
-	}
-	ends, err := safetensors.Read[int64](r, "learn.names.ends")
-	if err != nil {
+	var text []byte
+	var ends []int64
+	if err := cmp.Or(safetensors.Load(r, &text, "learn.names.text"), safetensors.Load(r, &ends, "learn.names.ends")); err != nil {
 		return nil, err
 	}
 	if len(ends) != count {

@@ -1,6 +1,7 @@
 package modelfile
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -140,10 +141,8 @@ func (d *decoder) keyed(prefix string, data *keyedData) (_ credence.Features, er
 		return nil, err
 	}
 	if data.Named {
-		if f.Text, err = safetensors.Read[uint8](d.Reader, prefix+"features.names.text"); err != nil {
-			return nil, err
-		}
-		if f.Ends, err = safetensors.Read[int64](d.Reader, prefix+"features.names.ends"); err != nil {
+		err = cmp.Or(safetensors.Load(d.Reader, &f.Text, prefix+"features.names.text"), safetensors.Load(d.Reader, &f.Ends, prefix+"features.names.ends"))
+		if err != nil {
 			return nil, err
 		}
 	}

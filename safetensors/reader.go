@@ -179,6 +179,15 @@ func Read[T Element](r *Reader, name string) ([]T, error) {
 	return values, nil
 }
 
+// Load is Read into a variable, which stays where there is an error.
+func Load[T Element](r *Reader, dst *[]T, name string) error {
+	values, err := Read[T](r, name)
+	if err == nil {
+		*dst = values
+	}
+	return err
+}
+
 // ReadTo fills dst with the elements of a tensor from index offset on, without
 // reading the others.
 func ReadTo[T Element](r *Reader, dst []T, name string, offset int) error {

@@ -1,6 +1,7 @@
 package sep
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -107,24 +108,13 @@ func (e *early) tensors() []safetensors.Tensor {
 // readEarly reads them.
 func (l *Learner) readEarly(r *safetensors.Reader, s *scalars) error {
 	e := &l.early
-	lengths, err := safetensors.Read[int32](r, statePrefix+"early.lengths")
-	var slots []int32
+	var lengths, slots []int32
 	var values []float64
-	if err == nil {
-		slots, err = safetensors.Read[int32](r, statePrefix+"early.slots")
-	}
-	if err == nil {
-		values, err = safetensors.Read[float64](r, statePrefix+"early.values")
-	}
-	if err == nil {
-		e.label, err = safetensors.Read[uint8](r, statePrefix+"early.labels")
-	}
-	if err == nil {
-		e.weight, err = safetensors.Read[float64](r, statePrefix+"early.weights")
-	}
-	if err == nil {
-		e.offset, err = safetensors.Read[float64](r, statePrefix+"early.offsets")
-	}
+	err := cmp.Or(
+		safetensors.Load(r, &lengths, statePrefix+"early.lengths"), safetensors.Load(r, &slots, statePrefix+"early.slots"),
+		safetensors.Load(r, &values, statePrefix+"early.values"), safetensors.Load(r, &e.label, statePrefix+"early.labels"),
+		safetensors.Load(r, &e.weight, statePrefix+"early.weights"), safetensors.Load(r, &e.offset, statePrefix+"early.offsets"),
+	)
 	if err != nil {
 		return err
 	}

@@ -152,12 +152,9 @@ func (l *Learner) proper(f *feature, c *factors) bool {
 
 // readChanges reads the mini-batch that was under way.
 func (l *Learner) readChanges(r *safetensors.Reader, s *scalars) error {
-	slots, err := safetensors.Read[int32](r, statePrefix+"changes.slots")
-	if err != nil {
-		return err
-	}
-	values, err := safetensors.Read[float64](r, statePrefix+"changes.values")
-	if err != nil {
+	var slots []int32
+	var values []float64
+	if err := cmp.Or(safetensors.Load(r, &slots, statePrefix+"changes.slots"), safetensors.Load(r, &values, statePrefix+"changes.values")); err != nil {
 		return err
 	}
 	if len(values) != 6*len(slots) || !ability.Bounded(values...) {

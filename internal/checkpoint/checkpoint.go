@@ -216,8 +216,7 @@ func (v Vectors) Read(r *safetensors.Reader) error {
 		if _, found := r.Tensor(name); !found {
 			continue
 		}
-		var err error
-		if *values, err = safetensors.Read[float64](r, name); err != nil {
+		if err := safetensors.Load(r, values, name); err != nil {
 			return err
 		}
 	}
