@@ -8,7 +8,6 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
-	"github.com/credence-ml/credence/linop"
 )
 
 // roundOff bounds the difference between features of the same row computed in
@@ -267,24 +266,14 @@ func Rows(rows *credence.Batch, first, count int) *credence.Batch {
 
 // pick returns rows first, first+1, … or, with an order, the rows it lists.
 func pick(rows *credence.Batch, first, count int, order []int) *credence.Batch {
-	part := &credence.Batch{First: rows.First + first, X: linop.NewDense(count, rows.X.Cols)}
-	part.Sparse.Reset(rows.Sparse.Cols)
+	part := &credence.Batch{First: rows.First + first}
+	part.Append(rows, 0, 0)
 	for i := range count {
 		from := first + i
 		if order != nil {
 			from = order[i]
 		}
-		copy(part.X.Row(i), rows.X.Row(from))
-		for _, role := range []struct{ to, from *[]float64 }{
-			{&part.Target, &rows.Target}, {&part.Offset, &rows.Offset}, {&part.Weight, &rows.Weight}, {&part.Precision, &rows.Precision}, {&part.Trials, &rows.Trials},
-		} {
-			if *role.from != nil {
-				*role.to = append(*role.to, (*role.from)[from])
-			}
-		}
-		if rows.Sparse.Cols > 0 {
-			part.Sparse.AppendRow(rows.Sparse.Row(from))
-		}
+		part.Append(rows, from, 1)
 	}
 	return part
 }

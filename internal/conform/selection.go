@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
@@ -108,7 +109,6 @@ func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, varian
 	units, kept := s.units()
 	logs := make([]float64, 1<<len(units))
 	means := make([][]float64, len(logs))
-	largest := math.Inf(-1)
 	a, b, solved := mat.NewSymDense(p+1, nil), mat.NewVecDense(p+1, nil), mat.NewVecDense(p+1, nil)
 	for model := range logs {
 		for j := range p {
@@ -149,13 +149,8 @@ func (s *Selection) EnumerateNormals(inclusion, slab, spike, noise, mean, varian
 		for j := range p {
 			means[model][j] = math.Sqrt(prior[j]) * solved.AtVec(j)
 		}
-		largest = math.Max(largest, logs[model])
 	}
-	sum := 0.0
-	for _, l := range logs {
-		sum += math.Exp(l - largest)
-	}
-	evidence = largest + math.Log(sum)
+	evidence = floats.LogSumExp(logs)
 	probability, weights = make([]float64, p), make([]float64, p)
 	for model, l := range logs {
 		share := math.Exp(l - evidence)
@@ -194,30 +189,18 @@ func (s *Selection) units() (list []credence.Block, kept int) {
 // there in the target's own units.
 func (s *Selection) EnumerateKept(inclusion, slab, noise, mean, variance float64, prior func(u float64) float64, centre, unit float64) (probability, weights []float64, evidence float64) {
 	const step, reach = 0.25, 7
-	type at struct {
-		probability, weights []float64
-		log                  float64
-	}
-	var list []at
-	largest := math.Inf(-1)
+	var logs []float64
+	var probabilities, means [][]float64
 	for u := centre - reach; u <= centre+reach; u += step {
 		s.KeptVariance = math.Exp(2*u) * unit * unit
-		var a at
-		a.probability, a.weights, a.log = s.Enumerate(inclusion, slab, noise, mean, variance)
-		a.log += prior(u) + math.Log(step)
-		list, largest = append(list, a), math.Max(largest, a.log)
+		p, w, l := s.Enumerate(inclusion, slab, noise, mean, variance)
+		logs, probabilities, means = append(logs, l+prior(u)+math.Log(step)), append(probabilities, p), append(means, w)
 	}
-	sum := 0.0
-	for _, a := range list {
-		sum += math.Exp(a.log - largest)
-	}
-	evidence = largest + math.Log(sum)
+	evidence = floats.LogSumExp(logs)
 	probability, weights = make([]float64, len(s.Weights)), make([]float64, len(s.Weights))
-	for _, a := range list {
-		for j := range weights {
-			probability[j] += math.Exp(a.log-evidence) * a.probability[j]
-			weights[j] += math.Exp(a.log-evidence) * a.weights[j]
-		}
+	for k, l := range logs {
+		floats.AddScaled(probability, math.Exp(l-evidence), probabilities[k])
+		floats.AddScaled(weights, math.Exp(l-evidence), means[k])
 	}
 	return probability, weights, evidence
 }
