@@ -127,10 +127,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.groups, err = problem.GroupsTogether("exact", model.Features, e.prior); err != nil {
 		return nil, err
 	}
-	if e.together, err = problem.TogetherOf("exact", model.Features, e.groups); err != nil {
-		return nil, err
-	}
-	if e.odds, err = problem.Odds("exact", e.together); err != nil {
+	if e.together, e.odds, err = problem.TogetherOf("exact", model.Features, e.groups); err != nil {
 		return nil, err
 	}
 	if p, ok := model.Features.(credence.Proportioned); ok {

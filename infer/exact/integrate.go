@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/param"
 )
@@ -284,32 +285,17 @@ func (m *density) set(p *point, theta []float64) {
 	}
 }
 
-// joint is how the coordinates of terms of several columns correlate under N(θ̂, H⁻¹); nil where there are none.
-func (m *density) joint(axes *hyper.Axes) *credence.JointLaw {
-	var law credence.JointLaw
-	var kept []int
-	for k, i := range m.places {
-		v := m.o.variables[i]
-		if !v.plain && !slices.ContainsFunc(m.engine.together, func(t problem.Together) bool { return v.group >= t.Group && v.group < t.Group+t.K }) {
-			continue
-		}
-		law.Names, kept = append(law.Names, v.name), append(kept, k)
-	}
-	if kept == nil {
-		return nil
-	}
-	law.Correlations = axes.Correlations(kept)
-	return &law
-}
-
 // finish stores the mode and what is known over all θ. The last moment is that of y.
 func (m *density) finish(all *hyper.Integrated) error {
 	end, s, f := m.end, m.end.settled, m.o.form
 	mode := all.Mode.At.State.(*place)
 	end.point, end.evidence, end.penalised, end.jitter = mode.point, mode.evidence, mode.penalised, mode.jitter
 	s.at, s.evidence, s.law = end.values, end.evidence, all.Law
+	var coordinates []gauss.Coordinate
 	for k, i := range m.places {
 		v := m.o.variables[i]
+		several := v.plain || v.group >= 0 && m.engine.groups[v.group].Stride > 0
+		coordinates = append(coordinates, gauss.Coordinate{Name: v.name, Together: several, Odds: v.plain})
 		l := learned{name: v.name, sd: all.Mode.Axes.SD(k) / v.unit}
 		if v.plain {
 			l.sd = all.Mode.Axes.SD(k)
@@ -321,18 +307,7 @@ func (m *density) finish(all *hyper.Integrated) error {
 		}
 		s.learned = append(s.learned, l)
 	}
-	s.joint = m.joint(all.Mode.Axes)
-	for _, law := range all.Marginals {
-		l := credence.Law{Name: m.o.variables[m.places[law.Coordinate]].name, LogDensity: law.LogDensity}
-		for _, u := range law.At {
-			l.At = append(l.At, math.Exp(2*u))
-		}
-		if m.o.variables[m.places[law.Coordinate]].plain {
-			s.joint.Odds = append(s.joint.Odds, l)
-		} else {
-			s.laws = append(s.laws, l)
-		}
-	}
+	s.joint, s.laws = gauss.Laws(all.Mode.Axes, coordinates, all.Marginals)
 	if all.Outcome != hyper.AtMode {
 		s.evidence = all.LogDensity
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // rounds are the iterations that starts are given before the worse half is left
@@ -75,12 +75,7 @@ func (r *fit) screen(ctx context.Context, alive []ascent) ([]ascent, error) {
 
 // byPenalised returns the indices of outcomes, best penalised evidence first.
 func byPenalised(ends []*outcome) []int {
-	order := make([]int, len(ends))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return worse(ends[a], ends[b]) })
-	return order
+	return order.By(len(ends), func(a, b int) int { return worse(ends[a], ends[b]) })
 }
 
 // worse is above 0 where the first outcome has less penalised evidence.

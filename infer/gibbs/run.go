@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // plan is how long a chain runs.
@@ -290,10 +291,5 @@ func (c *chain) restore(r *record, s state) {
 
 // top returns the columns of the largest values, in their order.
 func top(values []float64, count int) []int {
-	order := make([]int, len(values))
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
-	return order[:min(count, len(order))]
+	return order.By(len(values), func(a, b int) int { return cmp.Compare(values[b], values[a]) })[:min(count, len(values))]
 }

@@ -22,10 +22,11 @@ type Together struct {
 	Learned          bool      // nothing is stated of them
 }
 
-// TogetherOf returns the terms of features with several columns.
-func TogetherOf(engine string, features credence.Features, groups []Group) (list []Together, err error) {
+// TogetherOf returns the terms of features with several columns, and the odds of their partial correlations, of all
+// terms one after the other, as they begin; engine stands before errors.
+func TogetherOf(engine string, features credence.Features, groups []Group) (list []Together, odds []float64, err error) {
 	if features == nil {
-		return nil, fmt.Errorf("%s: the model has no features", engine)
+		return nil, nil, fmt.Errorf("%s: the model has no features", engine)
 	}
 	blocks := features.Blocks()
 	for _, c := range ability.Covariances(features) {
@@ -43,9 +44,13 @@ func TogetherOf(engine string, features credence.Features, groups []Group) (list
 				t.Correlations[i] = c.Correlations[min(i, n-1)]
 			}
 		}
-		list = append(list, t)
+		of, err := special.Odds(k, t.Correlations)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %s: %w", engine, t.Name, err)
+		}
+		list, odds = append(list, t), append(odds, of...)
 	}
-	return list, nil
+	return list, odds, nil
 }
 
 // PairName names the correlation of columns r and c < r.
@@ -66,19 +71,6 @@ func columnsOf(g Group, c ability.Covariance) (list []Group) {
 		list = append(list, of)
 	}
 	return list
-}
-
-// Odds returns those of the partial correlations of all terms one after the other, as the terms begin; engine stands
-// before errors.
-func Odds(engine string, terms []Together) (odds []float64, err error) {
-	for _, t := range terms {
-		of, err := special.Odds(t.K, t.Correlations)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", engine, t.Name, err)
-		}
-		odds = append(odds, of...)
-	}
-	return odds, nil
 }
 
 // CorrelationsAt returns what members of a fit and its report say of the correlations of terms at odds that follow each

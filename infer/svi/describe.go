@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/param"
 )
@@ -61,28 +62,20 @@ func (r *fit) bound(o *outcome, elbo float64) {
 func (g *integration) uncertainty() {
 	r := g.fit
 	learned := g.newton.LearnedPriors()
+	var coordinates []gauss.Coordinate
 	for i, k := range learned {
-		sd := 2 * g.top.Axes.SD(i) // of the logarithm of a variance
-		if k >= len(r.Groups) {
+		name, odds, sd := r.priorName(k), k >= len(r.Groups), 2*g.top.Axes.SD(i) // of the logarithm of a variance
+		if odds {
 			sd /= 2
 		}
-		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: r.priorName(k), Value: sd})
+		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: name, Value: sd})
+		coordinates = append(coordinates, gauss.Coordinate{Name: name, Together: odds || r.Groups[k].Stride > 0, Odds: odds})
 	}
-	r.report.HyperJoint = g.joint(learned)
+	var marginals []hyper.Marginal
 	if g.all != nil {
-		for _, law := range g.all.Marginals {
-			k := learned[law.Coordinate]
-			l := credence.Law{Name: r.priorName(k), LogDensity: law.LogDensity}
-			for _, u := range law.At {
-				l.At = append(l.At, math.Exp(2*u))
-			}
-			if k >= len(r.Groups) {
-				r.report.HyperJoint.Odds = append(r.report.HyperJoint.Odds, l)
-			} else {
-				r.report.HyperLaws = append(r.report.HyperLaws, l)
-			}
-		}
+		marginals = g.all.Marginals
 	}
+	r.report.HyperJoint, r.report.HyperLaws = gauss.Laws(g.top.Axes, coordinates, marginals)
 	if r.Priors.Common != nil {
 		r.report.HyperSD = append(r.report.HyperSD, credence.Value{Name: priorVariance + common, Value: 2 * g.top.Axes.SD(len(g.theta)-1)})
 	}
@@ -98,22 +91,6 @@ func (r *fit) priorName(k int) string {
 	}
 	_, correlations := base.CorrelationsAt(r.Together, r.Odds)
 	return correlations[k-len(r.Groups)].Name
-}
-
-// joint is how the coordinates of terms of several columns correlate under N(θ̂, H⁻¹); nil where there are none.
-func (g *integration) joint(learned []int) *credence.JointLaw {
-	var law credence.JointLaw
-	var kept []int
-	for i, k := range learned {
-		if k >= len(g.Groups) || g.Groups[k].Stride > 0 {
-			law.Names, kept = append(law.Names, g.priorName(k)), append(kept, i)
-		}
-	}
-	if kept == nil {
-		return nil
-	}
-	law.Correlations = g.top.Axes.Correlations(kept)
-	return &law
 }
 
 // warnVanished tells of blocks whose prior variance went to nothing: their weights are certain to be 0.

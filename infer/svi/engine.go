@@ -94,10 +94,7 @@ func New(model credence.Model, cfg Config) (*Engine, error) {
 	if e.groups, err = groups(name, model.Features, e.prior); err != nil {
 		return nil, err
 	}
-	if e.together, err = base.TogetherOf(name, model.Features, e.groups); err != nil {
-		return nil, err
-	}
-	if e.odds, err = base.Odds(name, e.together); err != nil {
+	if e.together, e.odds, err = base.TogetherOf(name, model.Features, e.groups); err != nil {
 		return nil, err
 	}
 	if len(e.groups) == 0 {

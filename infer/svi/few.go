@@ -2,7 +2,6 @@ package svi
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/credence-ml/credence"
@@ -129,7 +128,7 @@ func (r *fit) reduce(ctx context.Context, free bool) error {
 		r.config.Hyper, r.Hyper = param.Integrate, param.Integrate
 	}
 	r.few, r.Features, r.Groups, r.Dims = f, features, groups, weights
-	r.Data, err = base.Open(r.Engine, credence.Model{Features: features, Likelihood: r.Likelihood, Prior: r.Prior}, (*stored)(reduced), base.AllRoles)
+	r.Data, err = base.Open(r.Engine, credence.Model{Features: features, Likelihood: r.Likelihood, Prior: r.Prior}, &base.Memory{All: *reduced}, base.AllRoles)
 	return err
 }
 
@@ -261,20 +260,4 @@ func (c *combinations) Transform(_ *credence.Workspace, phi *credence.Design, ro
 		copy(phi.Dense.Row(i), rows.X.Row(i))
 	}
 	phi.Sparse = linop.CSR{}
-}
-
-// stored is rows in memory as data.
-type stored credence.Batch
-
-// Rows implements [credence.Data].
-func (m *stored) Rows() int { return m.X.Rows }
-
-// Read implements [credence.Data].
-func (m *stored) Read(dst *credence.Batch, first, count int) error {
-	if first < 0 || first+count > m.X.Rows {
-		return fmt.Errorf("rows %d to %d of %d", first, first+count, m.X.Rows)
-	}
-	*dst = credence.Batch{First: first}
-	dst.Append((*credence.Batch)(m), first, count)
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -124,7 +125,7 @@ func (b *Block) take(from *credence.Batch, i int) {
 }
 
 // frequency returns the columns from the most frequent on, and the place of each in that order.
-func frequency(blocks []Block, d int) (order []int, rank []int32) {
+func frequency(blocks []Block, d int) (from []int, rank []int32) {
 	counts := make([]int, d)
 	for _, b := range blocks {
 		counts[0] += b.Phi.Dense.Cols * b.Rows()
@@ -132,15 +133,11 @@ func frequency(blocks []Block, d int) (order []int, rank []int32) {
 			counts[b.Phi.Dense.Cols+int(j)]++
 		}
 	}
-	order, rank = make([]int, d), make([]int32, d)
-	for j := range order {
-		order[j] = j
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
-	for c, j := range order {
+	from, rank = order.By(d, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) }), make([]int32, d)
+	for c, j := range from {
 		rank[j] = int32(c)
 	}
-	return order, rank
+	return from, rank
 }
 
 // gather puts all rows into one matrix, with columns by their rank.
