@@ -115,6 +115,11 @@ func (m *DrawnMember) draw(ws *credence.Workspace, fitted *credence.Fitted, join
 	}
 	rng := credence.Rand(seed, credence.EffectDraws, place<<1|1)
 	noise, gaussian := l.(likelihood.Gaussian)
+	if sd := fitted.Report.HyperSD.Of("noise_variance", 0); sd > 0 && noise.StudentPredictive() {
+		// From some degrees of freedom on y is taken for normal, and the noise variance may have more of them: the
+		// variance of the logarithm of an inverse gamma is ψ'(df/2) ≈ 1/(df/2 − ½).
+		noise.PredictiveDF = max(noise.PredictiveDF, 2/(sd*sd)+1)
+	}
 	noises := credence.Rand(seed, credence.PosteriorDraws, 3*place)
 	for i := range n {
 		w := m.Weights[i*d : (i+1)*d]

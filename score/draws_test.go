@@ -198,12 +198,18 @@ func TestDrawsOfFamily(t *testing.T) {
 			t.Errorf("%s and size: correlation %v, want %v", col.Name, got, want)
 		}
 	}
-	model = fitted(t, source, fit.Options{Formula: "y ~ a"})
-	noise := model.Members[0].Model.Likelihood.(likelihood.Gaussian)
-	names, values, _, err = must.Value(must.Value(score.New(model, score.Options{}))(t).Draw(n, 1))(t).Parameters()
-	must.Succeed(t, err)
-	variance := noise.NoiseVariance.Value
-	within(t, "noise variance", column(values, len(names), slices.Index(names, "noise_variance")), variance, variance*math.Sqrt(2/(noise.PredictiveDF-4)))
+	for _, rows := range []int{60, 2000} { // of 60 y is a t, of 2,000 as good as normal
+		c := newCells(rows)
+		model := fitted(t, c.source(t), fit.Options{Formula: "y ~ a"})
+		noise := model.Members[0].Model.Likelihood.(likelihood.Gaussian)
+		names, values, _, err = must.Value(must.Value(score.New(model, score.Options{}))(t).Draw(n, 1))(t).Parameters()
+		must.Succeed(t, err)
+		variance, sd := noise.NoiseVariance.Value, math.Sqrt(2/float64(rows-6))
+		if rows < 200 {
+			sd = math.Sqrt(2 / (noise.PredictiveDF - 4))
+		}
+		within(t, fmt.Sprint("noise variance of ", rows), column(values, len(names), slices.Index(names, "noise_variance")), variance, variance*sd)
+	}
 }
 
 // Names are made different by their blocks, and the interval of the mean of a normal f is that of f.
