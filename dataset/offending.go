@@ -1,12 +1,10 @@
 package dataset
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/internal/cell"
@@ -138,25 +136,11 @@ func (t *Table) others(found []offending, more bool) string {
 	if flags := cell.Missing(missing...); flags != "" && !many {
 		remedies = append(remedies, "declare them missing with "+flags)
 	}
-	if argument := listArgument(types); argument != "" && !trained {
-		remedies = append(remedies, map[bool]string{true: "read the columns as categories with --types ", false: "read the column as a category with --types "}[len(types) > 1]+argument)
+	if flag := cell.Types(types...); flag != "" && !trained {
+		remedies = append(remedies, cell.Plural(len(types), "read the column as a category with ", "read the columns as categories with ")+flag)
 	}
 	if len(remedies) == 0 {
 		remedies = append(remedies, "correct them")
 	}
 	return what.String() + ": " + strings.Join(remedies, ", or ")
-}
-
-// listArgument is a list as an argument of a flag; "" where it cannot be typed.
-func listArgument(items []string) string {
-	var line strings.Builder
-	w := csv.NewWriter(&line)
-	if w.Write(slices.Compact(slices.Sorted(slices.Values(items)))) != nil {
-		return ""
-	}
-	w.Flush()
-	if strings.ContainsFunc(strings.TrimSuffix(line.String(), "\n"), unicode.IsControl) {
-		return ""
-	}
-	return cell.Shell(strings.TrimSuffix(line.String(), "\n"))
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -50,11 +51,11 @@ func made(scorer *score.Scorer, data credence.Source, options *Options) (_ crede
 		}
 		if !c.input && data == nil {
 			if value = c.free; c.offset && !slices.ContainsFunc(options.At, func(pair string) bool { return strings.HasPrefix(pair, c.name+"=") }) {
-				notes = append(notes, fmt.Sprintf("the row is of %s %s, where the offset is 0; --at %s=VALUE takes another", c.name, number(value), c.name))
+				notes = append(notes, fmt.Sprintf("the row is of %s %s, where the offset is 0; --at %s takes another", c.name, number(value), cell.Shell(c.name+"=VALUE")))
 			}
 		}
 		if !c.category() && c.sparse < 0 && math.IsNaN(value) {
-			return nil, nil, fmt.Errorf("the model does not hold the training mean of column %s: give data, or --at %s=VALUE", c.name, c.name)
+			return nil, nil, fmt.Errorf("the model does not hold the training mean of column %s: give data, or --at %s", c.name, cell.Shell(c.name+"=VALUE"))
 		}
 		levels := []string{c.base}
 		if options.Balanced && c.category() {

@@ -113,7 +113,7 @@ func (p *planner) changed() (changed []*column, err error) {
 			p.remarks = append(p.remarks, fmt.Sprintf("%s is left out: no row has a level of it that training had", c.name))
 		case c.many:
 			left = c.name
-			p.remarks = append(p.remarks, fmt.Sprintf("the %d levels of %s are left out: --comparisons %s compares each with %s", len(c.levels), c.name, c.name, c.base))
+			p.remarks = append(p.remarks, fmt.Sprintf("the %d levels of %s are left out: --comparisons %s compares each with %s", len(c.levels), c.name, cell.Shell(c.name), c.base))
 		default:
 			changed = append(changed, c)
 		}
@@ -122,7 +122,7 @@ func (p *planner) changed() (changed []*column, err error) {
 		return nil, fmt.Errorf("the model has %d sparse columns, of which those are told that are named, as --%s %s", p.frame.Sparse, p.options.What, p.frame.SparseName(0))
 	}
 	if len(changed) == 0 && left != "" {
-		return nil, fmt.Errorf("the columns of the model are groups or have very many levels: name some, as --comparisons %s", left)
+		return nil, fmt.Errorf("the columns of the model are groups or have very many levels: name some, as --comparisons %s", cell.Shell(left))
 	}
 	if len(changed) == 0 {
 		return nil, fmt.Errorf("the model has no column of which %s could be taken: --predictions averages what it predicts", p.options.What)
@@ -202,7 +202,7 @@ func (p *planner) of(c *column) error {
 		p.add(contrast{term: c.name, label: p.between("true", "false"), per: 1, high: []int{yes}, low: []int{no}})
 		return nil
 	case p.options.What == Predictions:
-		return fmt.Errorf("column %s is a number, which has no levels to predict at: state values, as --predictions --at %s=1,2", c.name, c.name)
+		return fmt.Errorf("column %s is a number, which has no levels to predict at: state values, as --predictions --at %s", c.name, cell.Shell(c.name+"=1,2"))
 	}
 	return p.step(c)
 }
@@ -305,9 +305,9 @@ const slopeStep = 1e-4
 func (p *planner) slope(c *column) error {
 	switch {
 	case c.category():
-		return fmt.Errorf("column %s is a category, which has no slope: --comparisons %s tells each level against the base", c.name, c.name)
+		return fmt.Errorf("column %s is a category, which has no slope: --comparisons %s tells each level against the base", c.name, cell.Shell(c.name))
 	case c.kind == credence.Boolean:
-		return fmt.Errorf("column %s is true or false, which has no slope: --comparisons %s tells true against false", c.name, c.name)
+		return fmt.Errorf("column %s is true or false, which has no slope: --comparisons %s tells true against false", c.name, cell.Shell(c.name))
 	}
 	values, err := p.table.numbers(c)
 	if err != nil {

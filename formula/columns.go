@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/spec"
 )
@@ -162,7 +163,7 @@ func (c *compiler) expressionIn(source string, e spec.Expr) (frame.Expr, credenc
 		}
 		if f.Part() && !c.open && kind != AnyKind && (len(inner.Steps) > 0 || c.schema.Reading.Notations[inner.Column].Date == "") {
 			return frame.Expr{}, 0, spec.Errorf(source, args[0], "%s is not a date, and %s is a part of one", args[0], e.Name).
-				WithRemedy("declare what holds dates with --types %s=date", args[0])
+				WithRemedy("declare what holds dates with %s", cell.Types(inner.Column+"=date"))
 		}
 		x, wrong := inner.WithNumbers(f, numbers[0], numbers[1])
 		if wrong != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/periodogram"
 	"github.com/credence-ml/credence/spec"
 )
@@ -73,7 +74,7 @@ func (f *function) searched(in *feature.Inputs, data credence.Data, rng *rand.Ra
 		values = slices.Compact(values)
 		column := &in.Dense[input]
 		if len(values) < leastValues {
-			return nil, fmt.Errorf("formula: %s: %s has %d different values, and a period needs %d: write %[2]s for a line, or onehot(%[2]s)", f.label, column.Name, len(values), leastValues)
+			return nil, fmt.Errorf("formula: %s: %s has %d different %s, and a period needs %d: write %[2]s for a line, or onehot(%[2]s)", f.label, column.Name, len(values), cell.Plural(len(values), "value", "values"), leastValues)
 		}
 		scale := cmp.Or(column.Scale, 1)
 		gaps := make([]float64, len(values)-1)

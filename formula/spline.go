@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/spec"
 )
 
@@ -109,7 +110,7 @@ func (f *function) size(input *feature.Input, values, most, usual int) (int, err
 		within = fmt.Sprintf(" within a period of %g", f.period)
 	}
 	if values < leastValues {
-		return 0, fmt.Errorf("formula: %s: %s has %d different values%s, and a curve needs %d: write %[2]s for a line, or onehot(%[2]s)", f.label, input.Name, values, within, leastValues)
+		return 0, fmt.Errorf("formula: %s: %s has %d different %s%s, and a curve needs %d: write %[2]s for a line, or onehot(%[2]s)", f.label, input.Name, values, cell.Plural(values, "value", "values"), within, leastValues)
 	}
 	if f.count > most {
 		argument := "k"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -176,8 +177,8 @@ func (b *Bound) addInput(i int) error {
 	kind := b.rows.kind(&in.Expr)
 	if in.Kind == credence.Category {
 		if kind != credence.Category {
-			return fmt.Errorf("frame: column %q holds %ss but was a category in training: declare it with --types %s=category",
-				in.Expr.Column, kind, in.Expr.Column)
+			return fmt.Errorf("frame: column %q holds %ss but was a category in training: declare it with %s",
+				in.Expr.Column, kind, cell.Types(in.Expr.Column+"=category"))
 		}
 		special := specialInput{operand: b.rows.operand(&in.Expr), to: i}
 		special.missing = float64(slices.Index(in.Levels, missingLevel))

@@ -144,7 +144,7 @@ func (f *finisher) finish() error {
 		in, s := &frame.Inputs[i], &f.total.Inputs[i]
 		filled := frame.Missing == Mean || frame.Missing == Indicator
 		if s.Count == 0 && !in.Expr.Keyed && !(filled && in.Kind == credence.Numeric) {
-			return fmt.Errorf("frame: column %q has no value in any row: leave it out of the formula with - %s", in.Expr.Column, in.Expr.Column)
+			return fmt.Errorf("frame: column %q has no value in any row: leave it out of the formula with - %s", in.Expr.Column, cell.Column(in.Expr.Column))
 		}
 		if in.Kind == credence.Category {
 			f.finishCategory(in, s)
@@ -212,8 +212,8 @@ func (f *finisher) finishCategory(in *Input, s *inputTally) {
 	first := slices.IndexFunc(codes, func(code float64) bool { return s.weightOf(int(code)) == most })
 	in.Fill = float64(max(0, first)) // of equally frequent levels the first fills
 	if n := len(in.Levels); n > fewLevels && 2*n > s.Count && !in.Expr.Keyed && !in.Expr.Grouped {
-		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier (leave it out: - %[1]s), or numbers written in another way?",
-			in.Expr, n, s.Count)
+		f.warn("column %s is a category with %d levels in %d rows: each level has a weight of its own; is it an identifier (leave it out: - %s), or numbers written in another way?",
+			in.Expr, n, s.Count, cell.Column(in.Expr.Column))
 	}
 	if s.Missing > 0 && (f.frame.Missing == Indicator || in.Expr.Keyed || in.Expr.Grouped) {
 		in.Fill = float64(len(in.Levels))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/order"
 )
 
@@ -49,11 +50,11 @@ func (l *looking) constant(j int) bool {
 	case l.Rows < 2:
 		return false
 	case c.Missing == l.Rows:
-		l.find(c.Name, Constant, "leave it out: - "+c.Name, "has no value in any row")
+		l.find(c.Name, Constant, "leave it out: - "+cell.Column(c.Name), "has no value in any row")
 	case c.Levels == 1:
-		l.find(c.Name, Constant, "leave it out: - "+c.Name, "is %q in every row that has a value", c.Common[0].Name)
+		l.find(c.Name, Constant, "leave it out: - "+cell.Column(c.Name), "is %q in every row that has a value", c.Common[0].Name)
 	case c.Levels == 0 && l.ends[j][0] == l.ends[j][1]:
-		l.find(c.Name, Constant, "leave it out: - "+c.Name, "is %.15g in every row that has a value", l.ends[j][0])
+		l.find(c.Name, Constant, "leave it out: - "+cell.Column(c.Name), "is %.15g in every row that has a value", l.ends[j][0])
 	default:
 		return false
 	}
@@ -71,7 +72,7 @@ func (l *looking) id(j int) bool {
 	if n < fewestNamed || slices.ContainsFunc(l.Findings, func(f Finding) bool { return f.Column == c.Name }) {
 		return false
 	}
-	remedy := "leave it out: - " + c.Name
+	remedy := "leave it out: - " + cell.Column(c.Name)
 	if c.Kind == credence.Category.String() {
 		switch {
 		case c.Levels == n:
@@ -89,7 +90,7 @@ func (l *looking) id(j int) bool {
 	code := l.files.Codes(c.Name) == "identifiers"
 	if sorted := l.sorted[j]; !c.Whole || len(slices.Compact(slices.Clone(sorted))) < len(sorted) {
 		if code {
-			l.find(c.Name, Reading, fmt.Sprintf("--types %s=category, if they name groups", c.Name), "is read as numbers, and its name is that of codes such as postcodes")
+			l.find(c.Name, Reading, cell.Types(c.Name+"=category")+", if they name groups", "is read as numbers, and its name is that of codes such as postcodes")
 		}
 		return code
 	}
@@ -99,7 +100,7 @@ func (l *looking) id(j int) bool {
 	case rising && span < 1.5*float64(n), span < float64(n):
 		l.find(c.Name, ID, remedy, "numbers the rows, from %g to %g", l.ends[j][0], l.ends[j][1])
 	case l.ends[j][0] > 6e8 && l.ends[j][1] < 3e9 && span > 86400: // from 1989 on
-		l.find(c.Name, Reading, "write dates as 2024-12-31T23:59:59, for --types "+c.Name+"=date", "is read as numbers, and looks like seconds since 1970")
+		l.find(c.Name, Reading, "write dates as 2024-12-31T23:59:59, for "+cell.Types(c.Name+"=date"), "is read as numbers, and looks like seconds since 1970")
 	case code, n >= 1000 && digits >= 6 && l.ends[j][1] < math.Pow(10, digits):
 		l.find(c.Name, ID, remedy, "has another whole number in every row, as of accounts or orders")
 	default:
@@ -118,7 +119,7 @@ func (l *looking) disguised(j int) {
 	if c.Kind == credence.Numeric.String() {
 		told := slices.ContainsFunc(l.Findings, func(f Finding) bool { return f.Column == c.Name })
 		if !told && l.files.Codes(c.Name) == "codes" && l.ends[j][0] >= 1000 && math.Floor(math.Log10(l.ends[j][0])) == math.Floor(math.Log10(l.ends[j][1])) {
-			l.find(c.Name, Reading, fmt.Sprintf("--types %s=category", c.Name), "is read as numbers, and looks like codes of %d digits that come again and again", int(math.Log10(l.ends[j][0]))+1)
+			l.find(c.Name, Reading, cell.Types(c.Name+"=category"), "is read as numbers, and looks like codes of %d digits that come again and again", int(math.Log10(l.ends[j][0]))+1)
 		}
 		return
 	}
@@ -294,7 +295,7 @@ func (l *looking) targets(stated string, odd []bool) (places []int) {
 			t.Look = credence.Look{Like: criticism.LookClasses, Text: "two classes", Families: []string{"bernoulli"}, Remedy: "--family bernoulli, which is the default"}
 		case c.Levels > 2:
 			t.Look = credence.Look{Like: criticism.LookClasses, Text: fmt.Sprintf("%d classes", c.Levels), Families: []string{"bernoulli"},
-				Remedy: fmt.Sprintf("--positive %q --family bernoulli tells one from all the rest", c.Common[0].Name)}
+				Remedy: "--positive " + cell.Shell(c.Common[0].Name) + " --family bernoulli tells one from all the rest"}
 		case look != nil:
 			t.Look = *look
 		default:
@@ -332,7 +333,7 @@ func (l *looking) nearCopies(target int, odd []bool) {
 			continue
 		}
 		found := func(format string, args ...any) {
-			l.find(l.Columns[j].Name, NearCopy, "leave it out if "+t+" is predicted before it is known: - "+l.Columns[j].Name, format, args...)
+			l.find(l.Columns[j].Name, NearCopy, "leave it out if "+t+" is predicted before it is known: - "+cell.Column(l.Columns[j].Name), format, args...)
 		}
 		numbers := l.schema.Columns[j].Kind == credence.Numeric && l.schema.Columns[target].Kind == credence.Numeric
 		if values <= fewestNamed { // of more, levels times values would be counted

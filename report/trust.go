@@ -113,7 +113,7 @@ func approximation(r *credence.Report) Light {
 	case r.WeightCoverage != nil:
 		l.Text, l.Remedy = fmt.Sprintf("90 %% intervals hold an estimated %.0f %% of the weights.", 100**r.WeightCoverage), ""
 		if l.State = Good; *r.WeightCoverage < 0.8 {
-			l.State, l.Remedy = Care, "Weights rank features, and are no estimates: credence select has intervals."
+			l.State, l.Remedy = Care, "Weights rank features, and are no estimates: credence select has intervals, by ep or gibbs."
 		}
 	case r.Engine == "exact":
 		l.State, l.Text, l.Remedy = Good, "The posterior is computed in closed form.", ""

@@ -223,7 +223,7 @@ const leastCoverage = 0.8
 // files of weights have them, beside the share of the weights that they hold.
 func Intervals(report *credence.Report) (told bool, why string) {
 	if c := report.WeightCoverage; c != nil && *c < leastCoverage {
-		return false, "weights to rank features by, and no estimates: their intervals are too narrow and are not shown; credence select has intervals"
+		return false, "weights to rank features by, and no estimates: their intervals are too narrow and are not shown; credence select has intervals, by ep or gibbs"
 	}
 	if report.Heldout() {
 		return false, "prior variances are those that predict left-out rows best, averaged over those that do so about as well: weights have no intervals then, predictions have"

@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // The text of a node is in canonical spacing, with the parentheses and the quotes that it needs, and
@@ -107,11 +108,7 @@ func write(out *strings.Builder, n Node, least int) {
 		}
 		write(out, n.Value, 0)
 	case Column:
-		if plainName(n.Name) {
-			out.WriteString(n.Name)
-		} else {
-			out.WriteString(quote(n.Name, '`'))
-		}
+		out.WriteString(cell.Column(n.Name))
 	case File:
 		out.WriteByte('@')
 		if n.Path == "" || strings.ContainsFunc(n.Path, endsPath) {
@@ -227,31 +224,6 @@ func formatNumber(v float64) string {
 	s := strconv.FormatFloat(v, 'e', -1, 64)
 	s = strings.Replace(s, "e+", "e", 1)
 	return strings.Replace(s, "e-0", "e-", 1)
-}
-
-// plainName reports whether a name can stand without backquotes; it is the
-// printing twin of the scanner's rule for names.
-func plainName(s string) bool {
-	first, width := utf8.DecodeRuneInString(s)
-	if s == "inf" || !nameStart(first) && first != '.' {
-		return false
-	}
-	if first == '.' && len(s) > width && s[width] >= '0' && s[width] <= '9' {
-		return false
-	}
-	for _, r := range s {
-		if !nameRune(r) || r == utf8.RuneError {
-			return false
-		}
-	}
-	return strings.ContainsFunc(s, nameStart)
-}
-
-func nameStart(r rune) bool { return r == '_' || unicode.IsLetter(r) }
-
-// nameRune includes combining marks, so that decomposed accents are letters.
-func nameRune(r rune) bool {
-	return nameStart(r) || r == '.' || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 // endsPath reports the characters that end a file path written without quotes.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 type kind uint8
@@ -73,7 +75,7 @@ func (s *scanner) token() token {
 		return s.file(start)
 	case r >= '0' && r <= '9', r == '.' && start+1 < len(s.source) && isDigit(s.source[start+1]):
 		return s.number(start)
-	case r == '.' || nameStart(r):
+	case r == '.' || cell.NameStart(r):
 		return s.name(start)
 	}
 	message, remedy := strangeCharacter(r, s.source[start:])
@@ -98,7 +100,7 @@ func (s *scanner) bad(start, end int, message, remedy string) token {
 
 // run returns the end of the name characters from start on.
 func (s *scanner) run(start int) int {
-	if i := strings.IndexFunc(s.source[start:], func(r rune) bool { return !nameRune(r) }); i >= 0 {
+	if i := strings.IndexFunc(s.source[start:], func(r rune) bool { return !cell.NameRune(r) }); i >= 0 {
 		return start + i
 	}
 	return len(s.source)
@@ -113,7 +115,7 @@ func (s *scanner) name(start int) token {
 		t.kind = dotToken
 	case word == "inf":
 		t.kind, t.value = numberToken, math.Inf(1)
-	case !plainName(word):
+	case !cell.PlainName(word):
 		return s.bad(start, end, show(word)+" is not a name",
 			"one . is every other column; a column called "+word+" is written "+backquoted(word))
 	}

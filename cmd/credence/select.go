@@ -160,7 +160,8 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	result.Summary.Selected = nil // told below
 	p.printFit(&result.Summary)
 	_, kind := likelihood.Describe(fitted.Members[0].Model.Likelihood)
-	p.printSelection(found, flags, targetText(fitted), kind == likelihood.Classes)
+	told, _ := score.Intervals(&fitted.Report)
+	p.printSelection(found, flags, targetText(fitted), kind == likelihood.Classes, told)
 	return nil
 }
 
@@ -209,8 +210,9 @@ func (p *program) readProducts(ctx context.Context, paths []string) (*table.Prod
 	return table.AddProducts(parts...)
 }
 
-// printSelection writes a selection for people, of classes or of numbers.
-func (p *program) printSelection(r *selection.Result, flags *selectFlags, target string, classes bool) {
+// printSelection writes a selection for people, of classes or of numbers, with standard deviations and intervals where
+// these are told.
+func (p *program) printSelection(r *selection.Result, flags *selectFlags, target string, classes, told bool) {
 	count, _ := r.Candidates()
 	if count == 0 {
 		p.say("\nno feature is selected: inclusions are not known")
@@ -239,7 +241,11 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, target
 	if r.Bootstrap > 0 {
 		frequency = "frequency\t"
 	}
-	fmt.Fprintln(w, "\nname\tinclusion\t"+frequency+"mean\tsd\tlower\tupper\tset\tselected\t")
+	spread := "sd\tlower\tupper\t"
+	if !told {
+		spread = ""
+	}
+	fmt.Fprintln(w, "\nname\tinclusion\t"+frequency+"mean\t"+spread+"set\tselected\t")
 	for _, f := range r.Features[:top] {
 		set, selected := "", ""
 		if f.Set > 0 {
@@ -251,14 +257,18 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, target
 		if f.Frequency != nil {
 			frequency = fmt.Sprintf("%.2f\t", *f.Frequency)
 		}
-		fmt.Fprintf(w, "%s\t%.4f\t%s%s\t%s\t%s\t%s\t%s\t%s\t\n", nameText(f.Name), f.Inclusion, frequency,
-			significant(f.Mean), significant(f.SD), significant(f.Lower), significant(f.Upper), set, selected)
+		if told {
+			spread = fmt.Sprintf("%s\t%s\t%s\t", significant(f.SD), significant(f.Lower), significant(f.Upper))
+		}
+		fmt.Fprintf(w, "%s\t%.4f\t%s%s\t%s%s\t%s\t\n", nameText(f.Name), f.Inclusion, frequency, significant(f.Mean), spread, set, selected)
 	}
 	w.Flush()
 	if rest := len(r.Features) - top; rest > 0 {
 		p.say("… and %d more; --top %d shows all", rest, len(r.Features))
 	}
-	p.say("lower and upper are %g %% intervals of the weights", 100*cmp.Or(flags.how.Interval, 0.9))
+	if told {
+		p.say("lower and upper are %g %% intervals of the weights", 100*cmp.Or(flags.how.Interval, 0.9))
+	}
 	to := target
 	if classes {
 		to = "the score behind the classes"

@@ -167,7 +167,7 @@ func TestNarrowIntervalsAreHidden(t *testing.T) {
 	}
 	shown := must(t, "inspect", model)
 	for _, text := range []string{out, shown} {
-		if !strings.Contains(text, "weights to rank features by, and no estimates: their intervals are too narrow and are not shown; credence select has intervals") || strings.Contains(text, "90 %") {
+		if !strings.Contains(text, "weights to rank features by, and no estimates: their intervals are too narrow and are not shown; credence select has intervals, by ep or gibbs") || strings.Contains(text, "90 %") {
 			t.Error(text)
 		}
 	}
@@ -184,6 +184,39 @@ func TestNarrowIntervalsAreHidden(t *testing.T) {
 	}
 	if first := e["terms"].([]any)[0].(map[string]any); first["lower"] == nil || first["sd"] == nil {
 		t.Errorf("%v", first)
+	}
+}
+
+// TestNarrowIntervalsOfSelect: what a selection by sep says is not shown is not shown.
+func TestNarrowIntervalsOfSelect(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("y,a,b\n")
+	for i := range 3000 {
+		fmt.Fprintf(&text, "%d,%c,%c\n", b2i(i%4 < 2), 'p'+rune(i%4), 'u'+rune(i*7%5))
+	}
+	sep := must(t, "select", file(t, "s.csv", text.String()), "--target", "y", "--engine", "sep")
+	ep := must(t, "select", file(t, "h.csv", houses(60)), "--target", "price", "--engine", "ep")
+	for out, told := range map[string]bool{sep: false, ep: true} {
+		if strings.Contains(out, "are not shown") == told || strings.Contains(out, "lower") != told || strings.Contains(out, " sd ") != told {
+			t.Error(out)
+		}
+	}
+}
+
+// TestRemediesNameColumns: a remedy that names a column of two words can be typed as it stands.
+func TestRemediesNameColumns(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("y,the id,a day\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%d.5,id%d,2024-%02d-%02d\n", i*i%17, i, 1+i%12, 1+i%28)
+	}
+	path := file(t, "s.csv", text.String())
+	out := invoke(t, "", "fit", path, "--target", "y").err
+	for _, remedy := range []string{"- `the id`", "+ onehot(hour(`a day`))"} {
+		if !strings.Contains(out, strings.TrimPrefix(remedy, "+ ")) {
+			t.Errorf("%s is not in %s", remedy, out)
+		}
+		must(t, "fit", path, "--formula", "y ~ . "+remedy)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/keyhash"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/table"
@@ -244,7 +245,7 @@ func (b *Binder) cell(in *Input, c *cells, row []float64, i int) error {
 		text := b.rows.TextOf(c.column, v)
 		var ok bool
 		if v, ok = numberOf(in.Kind, text); !ok {
-			return fmt.Errorf("column %q: %q is not a %s: correct the row, or take the column as text by hash(%s)", in.Expr.Column, text, in.Kind, in.Expr.Column)
+			return fmt.Errorf("column %q: %q is not a %s: correct the row, or take the column as text by hash(%s)", in.Expr.Column, text, in.Kind, cell.Column(in.Expr.Column))
 		}
 	}
 	if c.gap = v != v; c.gap {
@@ -282,7 +283,7 @@ func (b *Binder) missing(column string) error {
 	case b.frozen:
 		return fmt.Errorf("column %q is missing: fill in the value, or learn the model with --missing mean or indicator", column)
 	}
-	return fmt.Errorf("column %q: the value is missing: leave such rows out with --missing drop, fill it with --missing mean or indicator, or take the column as text by hash(%s)", column, column)
+	return fmt.Errorf("column %q: the value is missing: leave such rows out with --missing drop, fill it with --missing mean or indicator, or take the column as text by hash(%s)", column, cell.Column(column))
 }
 
 // drops says whether rows that lack a value are left out.

@@ -136,23 +136,31 @@ func TestSmallWarnings(t *testing.T) {
 		}
 	}
 	data := randomTable(61, 60, 1, 0)
-	f := fitted(t, model(flat{newBent(1, 0)}, prior.Normal{}, likelihood.Gaussian{}), Config{Starts: 1}, data)
-	if all := strings.Join(f.Report.Warnings, "; "); len(f.Members) != 1 || !strings.Contains(all, "length.b.1 has no prior and stands at its maximum") {
-		t.Errorf("%d members, %q", len(f.Members), all)
+	for _, c := range []struct {
+		starts []float64
+		want   string
+	}{{nil, "leave lengthscale_prior=none out"}, {[]float64{1}, "state period= where it is known"}} {
+		f := fitted(t, model(flat{newBent(1, 0), c.starts}, prior.Normal{}, likelihood.Gaussian{}), Config{Starts: 1}, data)
+		if all := strings.Join(f.Report.Warnings, "; "); len(f.Members) != 1 || !strings.Contains(all, "length.b.1 has no prior and stands at its maximum, as if it were known: "+c.want) {
+			t.Errorf("%d members, %q", len(f.Members), all)
+		}
 	}
 }
 
 // flat are bent features whose lengthscales have no prior.
-type flat struct{ bent }
+type flat struct {
+	bent
+	starts []float64
+}
 
 func (f flat) Hyper() []credence.Hyper {
 	list := f.bent.Hyper()
 	for k := range list {
-		list[k].PriorSD = 0
+		list[k].PriorSD, list[k].Starts = 0, f.starts
 	}
 	return list
 }
 
 func (f flat) WithHyper(values []float64) credence.Features {
-	return flat{f.bent.WithHyper(values).(bent)}
+	return flat{f.bent.WithHyper(values).(bent), f.starts}
 }

@@ -98,7 +98,11 @@ func (r *fit) warn() []string {
 	if r.tuned && r.config.Hyper == param.Integrate && r.total < averagedRows {
 		for _, h := range r.model.Features.(credence.Tunable).Hyper() {
 			if !h.Held && h.PriorSD == 0 {
-				list = append(list, fmt.Sprintf("%s has no prior and stands at its maximum, as if it were known: leave lengthscale_prior=none out to have it averaged over", h.Name))
+				remedy := "leave lengthscale_prior=none out to have it averaged over"
+				if h.Starts != nil { // a period, for which there is no such prior
+					remedy = "state period= where it is known"
+				}
+				list = append(list, fmt.Sprintf("%s has no prior and stands at its maximum, as if it were known: %s", h.Name, remedy))
 			}
 		}
 	}

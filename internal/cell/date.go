@@ -22,7 +22,7 @@ var DateNotation = Notation{Date: "ymd"}
 
 // DateDoubt is what a note says of a column that is taken for dates.
 func DateDoubt(column string) string {
-	return fmt.Sprintf("holds dates, and is read as days since 1970-01-01 UTC: year(%[1]s), month(%[1]s), weekday(%[1]s) and hour(%[1]s) are their parts, onehot(hour(%[1]s)) takes one as a category", column)
+	return fmt.Sprintf("holds dates, and is read as days since 1970-01-01 UTC: year(%[1]s), month(%[1]s), weekday(%[1]s) and hour(%[1]s) are their parts, onehot(hour(%[1]s)) takes one as a category", Column(column))
 }
 
 // DateText writes days since 1970-01-01 UTC as a date, with the time of day where there is one.

@@ -60,7 +60,7 @@ func (c *Census) Decide(set Setting) Verdict {
 		return c.asDate(set)
 	}
 	if number.Kind != Numeric && c.mostly(c.spelled.short) {
-		number.Refusal = fmt.Sprintf("dates such as %s have years of two digits, whose century nobody states: write them with four, or say --types %s=category", Quote(c.spelled.shortExample), set.Name)
+		number.Refusal = fmt.Sprintf("dates such as %s have years of two digits, whose century nobody states: write them with four, or say %s", Quote(c.spelled.shortExample), Types(set.Name+"=category"))
 	}
 	return number
 }
@@ -165,7 +165,7 @@ func (c *Census) asDate(set Setting) Verdict {
 	case len(orders) == 0:
 		return Verdict{Kind: Category, Doubt: fmt.Sprintf("is read as a category: its dates are written in several ways, such as %s: write them alike", Quote(s.dateExample))}
 	default:
-		v.Refusal = fmt.Sprintf("dates such as %s may have the day or the month first: say --types %s=dmy or --types %s=mdy", Quote(s.dateExample), set.Name, set.Name)
+		v.Refusal = fmt.Sprintf("dates such as %s may have the day or the month first: say %s or %s", Quote(s.dateExample), Types(set.Name+"=dmy"), Types(set.Name+"=mdy"))
 		return v
 	}
 	if trained == "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/folds"
 	"github.com/credence-ml/credence/likelihood"
 )
@@ -210,7 +211,7 @@ func (b *Base) column(ctx context.Context, name, time string, weights []float64)
 		return nil, fmt.Errorf("there is no column %q to leave rows out by: name one of the table", name)
 	}
 	if name == time && source.Schema().Columns[j].Kind == credence.Category {
-		return nil, fmt.Errorf("column %q is a category, and --time takes numbers or dates: declare it with --types %s=date, or leave rows out by --group", name, name)
+		return nil, fmt.Errorf("column %q is a category, and --time takes numbers or dates: declare it with %s, or leave rows out by --group", name, cell.Types(name+"=date"))
 	}
 	var all []float64
 	for chunk, err := range credence.Chunks(ctx, source) {
