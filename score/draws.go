@@ -117,7 +117,8 @@ func (m *DrawnMember) draw(ws *credence.Workspace, fitted *credence.Fitted, join
 	noise, gaussian := l.(likelihood.Gaussian)
 	if sd := fitted.Report.HyperSD.Of("noise_variance", 0); sd > 0 && (noise.StudentPredictive() || len(fitted.Members) == 1) {
 		// Of many rows y is as good as normal, and its degrees of freedom are not those of the noise variance: the
-		// variance of the logarithm of an inverse gamma is ψ'(df/2) ≈ 1/(df/2 − ½). Members may have noises of their own.
+		// variance of the logarithm of an inverse gamma is ψ'(df/2) ≈ 1/(df/2 − ½). Several members may have noises of
+		// their own.
 		noise.PredictiveDF = max(noise.PredictiveDF, 2/(sd*sd)+1)
 	}
 	noises := credence.Rand(seed, credence.PosteriorDraws, 3*place)
