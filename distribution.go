@@ -12,7 +12,8 @@ import (
 // Distribution is the predictive distribution of every row of a batch: a mixture over members,
 // posterior components and, where f is Student-t, the points of a scale mixture; in each part f is
 // normal. Its y are those of a Batch: classes are 0 and 1, and the grades of an ordinal
-// family count from 0 in ascending order. It is safe for concurrent reads.
+// family count from 0 in ascending order. It is safe for concurrent
+// reads, each goroutine with a workspace of its own.
 //
 // It holds two numbers for each row and component. Many rows are therefore taken in
 // batches of [BlockRows], into one Distribution whose memory is used again.

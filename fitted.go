@@ -20,7 +20,8 @@ type Member struct {
 }
 
 // Recipe holds the texts that a model was asked for with, for people and for
-// fitting it again. What they left to be chosen is spelled out; what is left out is the default.
+// fitting it again. What they left to be chosen is spelled out; what is left out is the default. A field that is added
+// is set and read by fit/again.go.
 type Recipe struct {
 	Formula string `json:"formula,omitempty"`
 	Family  string `json:"family,omitempty"`

@@ -124,7 +124,8 @@ type Posterior interface {
 	// Latent stores the mean and the variance of f = φᵀw for every row of phi.
 	// A nil variance is not computed.
 	Latent(ws *Workspace, mean, variance []float64, phi *Design)
-	// Marginals stores the mean and variance of every weight.
+	// Marginals stores the mean and variance of every weight, in units of the target and of columns as they enter the
+	// fit; score.Terms has those of the data.
 	Marginals(mean, variance []float64)
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // Registry lists the parts that texts may name, in the order in which messages name them: engines,
-// and the parts of models, which model files name too.
+// and the parts of models, which model files name too. Of engines auto takes the first that says so.
 type Registry struct {
 	modelfile.Parts
 	Engines []Engine

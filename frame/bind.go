@@ -318,7 +318,7 @@ func (b *Bound) readTarget(dst []float64, first int) error {
 	}
 	for i, v := range dst {
 		if v != v && b.targets == RequireTargets {
-			return b.rows.fail(first+i, fmt.Errorf("target %s is missing: leave the row out, or predict instead", t.Expr))
+			return b.rows.fail(first+i, fmt.Errorf("target %s is missing: leave such rows out with --missing drop-target, or predict instead", t.Expr))
 		}
 	}
 	text := func(i int) (string, bool) { return b.rows.text(first+i, &t.Expr) }

@@ -141,7 +141,7 @@ func TestBindRefusals(t *testing.T) {
 		{"no boolean", numbers(names, []float64{1, 0, 2, 0}).with("zip", "p"), IgnoreTargets,
 			`frame: row 1: column "b" is 2, and was true or false in training: correct the value`},
 		{"missing target", numbers(names, []float64{1, 0, 0, nan}).with("zip", "p"), RequireTargets,
-			"frame: row 1: target y is missing: leave the row out, or predict instead"},
+			"frame: row 1: target y is missing: leave such rows out with --missing drop-target, or predict instead"},
 		{"unknown class", numbers(names, []float64{1, 0, 0, 2}).with("zip", "p"), RequireTargets,
 			"frame: row 1: target y is 2, which training did not see: it must be one of 0, 1"},
 	} {

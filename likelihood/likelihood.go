@@ -26,7 +26,7 @@ type Family = interface {
 type Differentiable interface {
 	Family
 	// Derivatives returns log p(y|f) and its first two derivatives in f. y must
-	// lie in the support.
+	// lie in the support. Searches begin with the second, which is to be below 0 near the targets.
 	Derivatives(y, f float64) (value, first, second float64)
 }
 

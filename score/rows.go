@@ -16,7 +16,7 @@ import (
 
 // Rows is a run of scored rows: the predictive distribution of each, in the target's own values. An
 // ordinal target has its grades, which the likelihood counts from 0; of two classes the positive one
-// is 1 and the other 0.
+// is 1 and the other 0. Figures of rows may be read by several goroutines, and Score and Each are for one at a time.
 type Rows struct {
 	scorer *Scorer
 	ws     *credence.Workspace

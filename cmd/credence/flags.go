@@ -52,7 +52,7 @@ func (f *dataFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.schema, "schema", "", "file of look -o that says what columns are, which is then not inferred; --types overrides it")
 	flags.StringArrayVar(&f.missing, "missing", nil, "a `list` of mean, indicator or drop: what to do about missing values (refused by default), drop-target: leave rows without a target out, and texts that mean missing, as in 'n/a,mean,drop-target'; 'text=a, b' is one text, whatever it is, and repeated flags add up")
 	flags.StringVar(&f.decimal, "decimal", "", `the decimal mark, "." or ",", of numbers that may have either; the default is the one that the data show`)
-	flags.StringVar(&f.thousands, "thousands", "", `what separates thousands in such numbers: "," is --decimal . and "." is --decimal ,`)
+	flags.StringVar(&f.thousands, "thousands", "", `what separates thousands in such numbers: "," is --decimal . and "." is --decimal ,; spaces and ' may stand under either`)
 	flags.StringVar(&f.cache, "cache", "", "folder of the row cache (default: the user's cache folder)")
 	flags.StringVar(&f.limit, "cache-limit", "", "most that the cache may take, such as 500MB or 40GB (default: 20GB, or half of what is free on the disk)")
 }
@@ -217,14 +217,12 @@ func (m *missingPolicy) add(p *program, options *dataset.Options, item string) e
 func (f *dataFlags) decimalMark() (string, error) {
 	other := map[string]string{"": "", ",": ".", ".": ","}
 	mark, known := other[f.thousands]
-	if !known && (f.thousands == "'" || f.thousands == " ") { // under either mark
-		known = true
-	}
+	known = known || slices.Contains(cell.GroupMarks(), f.thousands) // under either mark
 	if _, is := other[f.decimal]; !is {
 		return "", fmt.Errorf("--decimal %q is no decimal mark: use --decimal . or --decimal ,", f.decimal)
 	}
 	if !known {
-		return "", fmt.Errorf("--thousands %q separates no digits: use --thousands . or --thousands ,", f.thousands)
+		return "", fmt.Errorf("--thousands %q separates no digits: use --thousands . or --thousands ,, or a space or ' under either", f.thousands)
 	}
 	if f.decimal != "" && mark != "" && f.decimal != mark {
 		return "", fmt.Errorf("--decimal %s and --thousands %s contradict each other: keep one", f.decimal, f.thousands)

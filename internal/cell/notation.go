@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -149,7 +150,9 @@ func isCurrency(code string) bool {
 	return strings.IndexByte(code, ' ') < 0 && strings.Contains(currencies, " "+code+" ")
 }
 
-// groupMarks may separate thousands under either decimal mark.
+// GroupMarks returns what may separate thousands under either decimal mark.
+func GroupMarks() []string { return slices.Clone(groupMarks) }
+
 var groupMarks = []string{"'", "’", " ", "\u00a0", "\u202f"}
 
 // ungrouped returns the text of a number with that decimal mark as [ParseNumber] reads it, without what
