@@ -43,7 +43,7 @@ func TestJSONPage(t *testing.T) {
 
 Every command writes one JSON object with ` + "`--json`" + `, and nothing else, to standard output; ` + "`stream`" + ` writes JSON Lines, the last of which is the
 fit. Fields may be added, and are never renamed. A field marked ° is left out where it says nothing. Logarithms are natural.
-A command that fails writes no object: its message is on standard error and its exit code is 1, 2 where it can be told without the data (a flag, a formula, a name), 3 where `merge` needs another round, 130 after Ctrl-C. ` + "`predict --json`" + ` writes
+A command that fails writes no object: its message is on standard error and its exit code is 1, 2 where it can be told without the data (a flag, a formula, a name), 3 where merge needs another round, 130 after Ctrl-C. ` + "`predict --json`" + ` writes
 ` + "`{\"rows\", \"output\"}`" + ` and needs ` + "`-o`" + ` for the predictions.
 
 This page is made from the source: the tables are the comments of the types that are printed.
