@@ -1,7 +1,6 @@
 package cell
 
 import (
-	"encoding/csv"
 	"slices"
 	"strings"
 	"unicode"
@@ -45,13 +44,13 @@ func NameRune(r rune) bool {
 
 // Types is the flag that declares what columns are, "--types 'my zip=category'"; "" where it cannot be typed.
 func Types(pairs ...string) string {
-	var line strings.Builder
-	w := csv.NewWriter(&line)
-	if w.Write(slices.Compact(slices.Sorted(slices.Values(pairs)))) != nil {
-		return ""
+	fields := slices.Compact(slices.Sorted(slices.Values(pairs)))
+	for i, field := range fields { // a field of CSV, whose writer programs that only score do without
+		if strings.ContainsAny(field, ",\"") || strings.TrimSpace(field) != field {
+			fields[i] = `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+		}
 	}
-	w.Flush()
-	list := strings.TrimSuffix(line.String(), "\n")
+	list := strings.Join(fields, ",")
 	if strings.ContainsFunc(list, unicode.IsControl) {
 		return ""
 	}
