@@ -3,8 +3,8 @@ package cell
 import (
 	"bytes"
 	"math"
-	"strconv"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
