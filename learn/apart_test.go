@@ -2,6 +2,7 @@ package learn
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
@@ -49,5 +50,20 @@ func TestApart(t *testing.T) {
 		if want := (positives + more) / (weight + beside); math.Abs(fitted.TargetMean-want) > 1e-12 || fitted.Report.Rows != 700 {
 			t.Errorf("the share of positives of %d rows is %v, want %v", fitted.Report.Rows, fitted.TargetMean, want)
 		}
+	}
+}
+
+// TestNotApart: a learner of an engine that learns no files apart is left, brought together and ended by none of the
+// three, and the reason names what does.
+func TestNotApart(t *testing.T) {
+	learner := func() *Learner { return must.Value(New(fit.Options{Formula: "y ~ x", Engine: "ftrl(alpha=0.1)"}))(t) }
+	l := learner()
+	for name, err := range map[string]error{"Leave": l.Leave(true), "Unite": l.Unite(learner()), "United": l.United()} {
+		if err == nil || !strings.Contains(err.Error(), "learners of files apart cannot be brought together: use --engine sep") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if l.finished {
+		t.Error("the learner ended")
 	}
 }
