@@ -96,11 +96,17 @@ func (d *Distribution) integratedCRPS(i int, y float64, slope func(y float64) fl
 	if !(width > 0) || math.IsInf(width, 1) || math.IsNaN(at) {
 		return math.NaN()
 	}
+	low, high := breaks[0], breaks[len(knots)-1]
+	tabled := !math.IsNaN(d.tabled(i, low)) && !math.IsNaN(d.tabled(i, high))
 	for k, x := range breaks {
 		breaks[k] = to(x)
 	}
 	square := func(t float64) float64 {
 		x, speed := from(t)
+		// Tables that reach 1e-4 end where a tail squared is nothing beside the rest, and would be dear to compute.
+		if (x < low && t < at || x > high && t >= at) && tabled && math.IsNaN(d.tabled(i, x)) {
+			return 0
+		}
 		p := d.CDF(i, x)
 		if t >= at {
 			p = 1 - p

@@ -166,15 +166,8 @@ func (d *Distribution) LogDensity(i int, y float64) float64 {
 
 // CDF returns P(Y ≤ y) of row i.
 func (d *Distribution) CDF(i int, y float64) float64 {
-	if first := &d.parts[0]; first.table.Located != nil {
-		at := y
-		if first.table.logarithm {
-			at = math.Log(math.Max(y, 0))
-		}
-		var near [nearSlices]quad.Slice
-		if c := d.locate(i, at, &near); !math.IsNaN(c) {
-			return c
-		}
+	if c := d.tabled(i, y); !math.IsNaN(c) {
+		return c
 	}
 	sum := 0.0
 	for k := range d.parts {

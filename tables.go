@@ -106,6 +106,19 @@ func (d *Distribution) locate(i int, at float64, near *[nearSlices]quad.Slice) (
 	return sum / d.total
 }
 
+// tabled returns P(Y ≤ y) of row i by tables, which is no number where there are none, or where they end.
+func (d *Distribution) tabled(i int, y float64) float64 {
+	first := &d.parts[0]
+	if first.table.Located == nil {
+		return math.NaN()
+	}
+	if first.table.logarithm {
+		y = math.Log(math.Max(y, 0))
+	}
+	var near [nearSlices]quad.Slice
+	return d.locate(i, y, &near)
+}
+
 // locatedQuantile is the quantile of row i by tables; false where they do not reach.
 func (d *Distribution) locatedQuantile(i int, p float64) (_ float64, ok bool) {
 	first := &d.parts[0]
