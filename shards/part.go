@@ -142,6 +142,9 @@ func (j *Job) prepared(data credence.Data) (p *fit.Prepared, adds *exact.Engine,
 	if p, err = j.fit.PrepareApart(j.schema(), j.state.Frame, data); err == nil {
 		adds, asks, err = p.Apart(j.state.NoRows)
 	}
+	if err == nil && (adds != nil && j.state.Inquiries != nil || asks != nil && j.state.Units != nil) {
+		err = fmt.Errorf("the job's options are damaged: they ask for another engine than its rounds had: %s", jobKind.Anew)
+	}
 	return p, adds, asks, err
 }
 

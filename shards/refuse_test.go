@@ -320,3 +320,17 @@ func TestLock(t *testing.T) {
 		t.Error("a lock is left behind")
 	}
 }
+
+// TestOtherEngine: a job of which the options were changed asks for an engine that its rounds had not, and is refused.
+func TestOtherEngine(t *testing.T) {
+	job := must.Value(New(ctx, write(t, 400, 300), fit.Options{Formula: "y ~ a + b", Engine: "svi(covariance=full)"}, dataset.Options{}))(t)
+	for job.state.Inquiries == nil {
+		if _, _, err := job.Merge(ctx, part(t, job, "p", 0, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plain := must.Value(New(ctx, write(t, 400, 300), fit.Options{Formula: "y ~ a + b"}, dataset.Options{}))(t)
+	job.fit = plain.fit
+	_, err := job.Partial(ctx, 0)
+	refused(t, err, "the job's options are damaged", "another engine")
+}
