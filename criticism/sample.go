@@ -1,6 +1,7 @@
 package criticism
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -100,7 +101,7 @@ func newSample(ctx context.Context, fitted *credence.Fitted, data credence.Data,
 		// those that say that a value is missing are categories
 		for j := range fr.Inputs[:min(len(fr.Inputs), mostKept)] {
 			in := &fr.Inputs[j]
-			s.inputs = append(s.inputs, column{name: in.Name, category: in.Kind == credence.Category || in.Indicates, centre: in.Center, scale: in.Scale})
+			s.inputs = append(s.inputs, column{name: in.Name, category: in.Kind == credence.Category || in.Indicates, centre: in.Center, scale: cmp.Or(in.Scale, 1)})
 		}
 	}
 	if fitted.Frame != nil {

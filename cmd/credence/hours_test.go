@@ -27,6 +27,9 @@ func TestTimeOfDay(t *testing.T) {
 	if out := invoke(t, "", "fit", data, "--target", "y"); out.code != exitDone || !strings.Contains(out.err, daily) {
 		t.Errorf("exit %d: %s", out.code, out.err)
 	}
+	if out := invoke(t, "", "fit", data, "--target", "y", "--raw"); out.code != exitDone || !strings.Contains(out.err, daily) {
+		t.Errorf("columns that are not scaled: exit %d: %s", out.code, out.err)
+	}
 	if out := invoke(t, "", "fit", data, "--formula", "y ~ x"); !strings.Contains(out.err, daily) {
 		t.Errorf("a time beside the model: %s", out.err)
 	}
