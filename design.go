@@ -189,10 +189,8 @@ func (d *Design) MulUpper(ws *Workspace, dst, factor []float64, left, cols int) 
 		return
 	}
 	below := linop.Dense{Rows: left + cols - dense, Cols: cols, Stride: size, Data: factor[dense*size+left:]}
-	ws.InRuns(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			d.Sparse.AddRowMulUpper(dst[i*cols:(i+1)*cols], i, &below, dense, left)
-		}
+	ws.Each(n, func(i int) {
+		d.Sparse.AddRowMulUpper(dst[i*cols:(i+1)*cols], i, &below, dense, left)
 	})
 }
 
@@ -213,10 +211,8 @@ func (d *Design) MulColumns(ws *Workspace, dst, w []float64, count int) {
 
 // addColumns adds the sparse part of Φ times W to dst, n×W.Cols.
 func (d *Design) addColumns(ws *Workspace, dst []float64, w *linop.Dense) {
-	ws.InRuns(d.Dense.Rows, func(from, to int) {
-		for i := from; i < to; i++ {
-			d.Sparse.AddRowMul(dst[i*w.Cols:(i+1)*w.Cols], i, 1, w)
-		}
+	ws.Each(d.Dense.Rows, func(i int) {
+		d.Sparse.AddRowMul(dst[i*w.Cols:(i+1)*w.Cols], i, 1, w)
 	})
 }
 
@@ -236,12 +232,10 @@ func (d *Design) MulTransposed(ws *Workspace, dst, b []float64, count int) {
 		d.addAcross(ws, dst, b, count)
 		return
 	}
-	ws.InRuns(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			row := dst[i*count : (i+1)*count]
-			for k, sum := range row {
-				row[k] = d.Sparse.AddRowDot(sum, i, b[k*size+dense:(k+1)*size])
-			}
+	ws.Each(n, func(i int) {
+		row := dst[i*count : (i+1)*count]
+		for k, sum := range row {
+			row[k] = d.Sparse.AddRowDot(sum, i, b[k*size+dense:(k+1)*size])
 		}
 	})
 }

@@ -211,11 +211,7 @@ func (d *Distribution) draw(rng *rand.Rand) *part {
 // Each calls do for every row, on the threads of the workspace; calls for
 // different rows may run at once and must write to different memory.
 func (d *Distribution) Each(ws *Workspace, do func(i int)) {
-	ws.InRuns(d.rows, func(from, to int) {
-		for i := from; i < to; i++ {
-			do(i)
-		}
-	})
+	ws.Each(d.rows, do)
 }
 
 // Parts returns the number of parts of the mixture.

@@ -75,3 +75,13 @@ func (ws *Workspace) inRuns(n, operations int, do func(from, to int)) {
 func (ws *Workspace) InRuns(n int, do func(from, to int)) {
 	ws.inRuns(n, leastOperations, do)
 }
+
+// Each calls do for every i below n, on the workspace's threads; calls for different i may run at once and
+// must write to different memory.
+func (ws *Workspace) Each(n int, do func(i int)) {
+	ws.InRuns(n, func(from, to int) {
+		for i := from; i < to; i++ {
+			do(i)
+		}
+	})
+}

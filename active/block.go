@@ -57,10 +57,8 @@ func (b *Picker) Latent(i int) (mean, variance float64) { return b.mean[i], b.va
 func (b *Picker) Score(i int) float64 {
 	if b.scores == nil {
 		b.scores = make([]float64, len(b.picked))
-		b.scorer.ws.InRuns(len(b.scores), func(from, to int) {
-			for k := from; k < to; k++ {
-				b.scores[k] = b.score(k)
-			}
+		b.scorer.ws.Each(len(b.scores), func(k int) {
+			b.scores[k] = b.score(k)
 		})
 	}
 	return b.scores[i]

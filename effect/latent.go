@@ -98,10 +98,8 @@ func (m *member) latent(ws *credence.Workspace, k int, dst []float64) {
 	}
 	copy(dst, m.start.values)
 	weights := linop.Dense{Rows: cols, Cols: m.count, Stride: m.count, Data: m.draws}
-	ws.InRuns(rows, func(from, to int) {
-		for i := from; i < to; i++ {
-			m.start.changed.AddRowMul(dst[i*m.count:(i+1)*m.count], i, 1, &weights)
-		}
+	ws.Each(rows, func(i int) {
+		m.start.changed.AddRowMul(dst[i*m.count:(i+1)*m.count], i, 1, &weights)
 	})
 }
 

@@ -248,23 +248,21 @@ func (r *runner) addDraws(k int, m *member, from, count int) {
 	values := slices.Grow(r.latent[:0], count*m.count)[:count*m.count]
 	r.latent = values
 	m.latent(r.ws, k, values)
-	r.ws.InRuns(count, func(begin, end int) {
-		for i := begin; i < end; i++ {
-			row := values[i*m.count : (i+1)*m.count]
-			if offset := r.batch.OffsetOf(i); offset != 0 {
-				for s := range row {
-					row[s] += offset
-				}
+	r.ws.Each(count, func(i int) {
+		row := values[i*m.count : (i+1)*m.count]
+		if offset := r.batch.OffsetOf(i); offset != 0 {
+			for s := range row {
+				row[s] += offset
 			}
-			if m.curves == nil {
-				m.curve.each(row)
-			}
-			for s := range m.curves {
-				row[s] = m.curves[s].at(row[s])
-			}
-			if trials := r.trialsOf(i); trials != 1 {
-				kernel.Scale(trials, row)
-			}
+		}
+		if m.curves == nil {
+			m.curve.each(row)
+		}
+		for s := range m.curves {
+			row[s] = m.curves[s].at(row[s])
+		}
+		if trials := r.trialsOf(i); trials != 1 {
+			kernel.Scale(trials, row)
 		}
 	})
 	for at, s := range r.sums {
@@ -292,13 +290,11 @@ func (r *runner) addVectors(k int, m *member, place, count int) {
 	} else {
 		m.Posterior.Latent(r.ws, mean, variance, &m.phi)
 	}
-	r.ws.InRuns(count, func(begin, end int) {
-		for i := begin; i < end; i++ {
-			f := mean[i] + r.batch.OffsetOf(i)
-			if mean[i], slope[i] = f, 1; r.method == delta {
-				trials := r.trialsOf(i)
-				mean[i], slope[i] = trials*m.curve.expected(f, variance[i]), trials*m.curve.slope(f, variance[i])
-			}
+	r.ws.Each(count, func(i int) {
+		f := mean[i] + r.batch.OffsetOf(i)
+		if mean[i], slope[i] = f, 1; r.method == delta {
+			trials := r.trialsOf(i)
+			mean[i], slope[i] = trials*m.curve.expected(f, variance[i]), trials*m.curve.slope(f, variance[i])
 		}
 	})
 	weights := variance // which are no longer needed

@@ -24,26 +24,24 @@ func sparseSquares(ws *credence.Workspace, dst []float64, row func(i int) []floa
 		}
 		square = kernel.Dot(root, along)
 	}
-	ws.InRuns(len(dst), func(from, to int) {
-		for j := from; j < to; j++ {
-			rows, values := byColumn.Row(first - design.Dense.Cols + j)
-			sum, cross := 0.0, 0.0
-			for a, i := range rows {
-				v, of := linop.At(values, a), row(int(i))
-				part := v * of[0] / 2
-				for b := a + 1; b < len(rows); b++ {
-					part += linop.At(values, b) * of[rows[b]-i]
-				}
-				sum += 2 * v * part
-				if along != nil {
-					cross += v * along[i]
-				}
+	ws.Each(len(dst), func(j int) {
+		rows, values := byColumn.Row(first - design.Dense.Cols + j)
+		sum, cross := 0.0, 0.0
+		for a, i := range rows {
+			v, of := linop.At(values, a), row(int(i))
+			part := v * of[0] / 2
+			for b := a + 1; b < len(rows); b++ {
+				part += linop.At(values, b) * of[rows[b]-i]
 			}
-			if centre != nil {
-				c := centre[first+j]
-				sum += c * (c*square - 2*cross)
+			sum += 2 * v * part
+			if along != nil {
+				cross += v * along[i]
 			}
-			dst[j] -= sum
 		}
+		if centre != nil {
+			c := centre[first+j]
+			sum += c * (c*square - 2*cross)
+		}
+		dst[j] -= sum
 	})
 }

@@ -91,11 +91,9 @@ func (f *fit) compareSpread(ctx context.Context) error {
 func (f *fit) bent(z []float64) []float64 {
 	out, before := make([]float64, len(z)), 0
 	for _, g := range f.loop.groups {
-		f.ws.InRuns(g.Count, func(from, to int) {
-			for k := from; k < to; k++ {
-				i := before + k
-				out[i] = f.loop.noise * at(g.Copies, k, 1) * expectedCurvature(g.Potential, f.loop.s[i], f.loop.noise*z[i], f.loop.noise)
-			}
+		f.ws.Each(g.Count, func(k int) {
+			i := before + k
+			out[i] = f.loop.noise * at(g.Copies, k, 1) * expectedCurvature(g.Potential, f.loop.s[i], f.loop.noise*z[i], f.loop.noise)
 		})
 		before += g.Count
 	}

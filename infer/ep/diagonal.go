@@ -112,20 +112,18 @@ func (s *diagonal) entries(q *normal, j int, do func(i int, x float64, own *floa
 func (s *diagonal) pass(q *normal) (changed float64) {
 	s.rows(q)
 	q.Squares(s.variance, s.weights)
-	q.ws.InRuns(len(s.lambda), func(from, to int) {
-		for j := from; j < to; j++ {
-			precision := s.lambda[j] + s.variance[j]
-			s.entries(q, j, func(i int, x float64, own *float64) {
-				w := s.weights[i]
-				precision += x * x * (w/(1-w**own) - w)
-			})
-			precision = math.Max(precision, s.lambda[j])
-			s.variance[j] = 1 / precision
-			s.entries(q, j, func(i int, x float64, own *float64) {
-				w := s.weights[i]
-				*own = x * x / math.Max(precision-x*x*w/(1-w**own), s.lambda[j])
-			})
-		}
+	q.ws.Each(len(s.lambda), func(j int) {
+		precision := s.lambda[j] + s.variance[j]
+		s.entries(q, j, func(i int, x float64, own *float64) {
+			w := s.weights[i]
+			precision += x * x * (w/(1-w**own) - w)
+		})
+		precision = math.Max(precision, s.lambda[j])
+		s.variance[j] = 1 / precision
+		s.entries(q, j, func(i int, x float64, own *float64) {
+			w := s.weights[i]
+			*own = x * x / math.Max(precision-x*x*w/(1-w**own), s.lambda[j])
+		})
 	})
 	for j, v := range s.variance {
 		changed = math.Max(changed, math.Abs(math.Log(v/q.variance[j])))

@@ -53,13 +53,11 @@ func (p *primal) backward(ctx context.Context, precision float64, gradient []flo
 		if n > 0 && end > first {
 			multiply(phi, slab)
 		}
-		p.ws.InRuns(n, func(from, to int) {
-			for i := from; i < to; i++ {
-				row := slab[i*dense+first : i*dense+end]
-				kernel.Axpy(precision*(y[i]-fitted[i]), p.m[first:end], row)
-				if weights != nil {
-					kernel.Scale(weights[i], row)
-				}
+		p.ws.Each(n, func(i int) {
+			row := slab[i*dense+first : i*dense+end]
+			kernel.Axpy(precision*(y[i]-fitted[i]), p.m[first:end], row)
+			if weights != nil {
+				kernel.Scale(weights[i], row)
 			}
 		})
 		for i, v := range y {
@@ -95,10 +93,8 @@ func (p *primal) timesCovariance(precision float64, dense, first, end int) func(
 	}
 	return func(phi *credence.Design, dst []float64) {
 		multiply(&phi.Dense, dst[first:])
-		p.ws.InRuns(phi.Dense.Rows, func(from, to int) {
-			for i := from; i < to; i++ {
-				phi.Sparse.AddRowMul(dst[i*dense+first:i*dense+end], i, -precision, &sparseRows)
-			}
+		p.ws.Each(phi.Dense.Rows, func(i int) {
+			phi.Sparse.AddRowMul(dst[i*dense+first:i*dense+end], i, -precision, &sparseRows)
 		})
 	}
 }
@@ -159,10 +155,8 @@ func (r *narrow) pack(p *primal, dense, first, end int) (c kernel.Packed[float32
 	if size := max(p.ws.Pool().PackedLen32(dense, n), dense*n); len(r.covariance) < size {
 		r.covariance = make([]float32, size)
 	}
-	p.ws.InRuns(dense, func(from, to int) {
-		for i := from; i < to; i++ {
-			round(r.covariance[i*n:(i+1)*n], p.inverse[i*d+first:i*d+end])
-		}
+	p.ws.Each(dense, func(i int) {
+		round(r.covariance[i*n:(i+1)*n], p.inverse[i*d+first:i*d+end])
 	})
 	return p.ws.Pool().Pack32(dense, n, r.covariance, n, r.covariance), p.sparseRows(dense, first, end)
 }
@@ -172,10 +166,8 @@ func (r *narrow) rows(p *primal, phi *linop.Dense) []float32 {
 	if size := phi.Rows * phi.Cols; len(r.phi) < size {
 		r.phi = make([]float32, size)
 	}
-	p.ws.InRuns(phi.Rows, func(from, to int) {
-		for i := from; i < to; i++ {
-			round(r.phi[i*phi.Cols:(i+1)*phi.Cols], phi.Row(i))
-		}
+	p.ws.Each(phi.Rows, func(i int) {
+		round(r.phi[i*phi.Cols:(i+1)*phi.Cols], phi.Row(i))
 	})
 	return r.phi
 }

@@ -145,10 +145,8 @@ func (p *dual) setKernel(at *values) {
 	clear(m)
 	if p.grams != nil {
 		for k, g := range p.grams {
-			p.ws.InRuns(n, func(from, to int) {
-				for i := from; i < to; i++ {
-					kernel.Axpy(at.prior[k]*precision, g[i*n+i:(i+1)*n], m[i*n+i:(i+1)*n])
-				}
+			p.ws.Each(n, func(i int) {
+				kernel.Axpy(at.prior[k]*precision, g[i*n+i:(i+1)*n], m[i*n+i:(i+1)*n])
 			})
 		}
 		return

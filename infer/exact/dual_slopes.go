@@ -12,15 +12,13 @@ func (p *dual) slopesFromGrams(at *values, slope *slopes) {
 	n := p.n
 	sums := make([]float64, n)
 	for k, g := range p.grams {
-		p.ws.InRuns(n, func(from, to int) {
-			for i := from; i < to; i++ {
-				row, inverse, a := g[i*n+i:(i+1)*n], p.inverse[i*n+i:(i+1)*n], p.alpha[i]
-				sum := 0.0
-				for j, v := range row {
-					sum += v * (a*p.alpha[i+j] - inverse[j])
-				}
-				sums[i] = 2*sum - row[0]*(a*a-inverse[0]) // the diagonal stands once
+		p.ws.Each(n, func(i int) {
+			row, inverse, a := g[i*n+i:(i+1)*n], p.inverse[i*n+i:(i+1)*n], p.alpha[i]
+			sum := 0.0
+			for j, v := range row {
+				sum += v * (a*p.alpha[i+j] - inverse[j])
 			}
+			sums[i] = 2*sum - row[0]*(a*a-inverse[0]) // the diagonal stands once
 		})
 		slope.prior[k] = at.prior[k] * kernel.Sum(sums) / 2
 	}
@@ -36,10 +34,8 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 	quadratic := make([]float64, p.d) // φ_jᵀK⁻¹φ_j
 	if p.columns.Rows > 0 && p.intercept {
 		p.sums = append(p.sums[:0], make([]float64, n)...)
-		p.ws.InRuns(n, func(from, to int) {
-			for i := from; i < to; i++ {
-				p.sums[i] = kernel.Sum(p.inverse[i*n : (i+1)*n])
-			}
+		p.ws.Each(n, func(i int) {
+			p.sums[i] = kernel.Sum(p.inverse[i*n : (i+1)*n])
 		})
 	}
 	for j := range p.columns.Rows {

@@ -185,11 +185,9 @@ func (f *fit) assess(at *mode, step int, wanted bool) (*answer, error) {
 	d := len(at.weights)
 	a.evidence = -at.objective - f.constants() + (float64(d)*math.Log(2*math.Pi)-a.marginals.logDet)/2
 	a.inclusion = make([]float64, d)
-	f.ws.InRuns(d, func(from, to int) {
-		for j := from; j < to; j++ {
-			if a.inclusion[j] = 1; f.Kept[j] == 0 {
-				a.inclusion[j] = f.of(p, j).inclusion(at.weights[j], a.marginals.variance[j])
-			}
+	f.ws.Each(d, func(j int) {
+		if a.inclusion[j] = 1; f.Kept[j] == 0 {
+			a.inclusion[j] = f.of(p, j).inclusion(at.weights[j], a.marginals.variance[j])
 		}
 	})
 	return a, nil

@@ -104,10 +104,8 @@ func (c *Columns) MulTrans(ws *credence.Workspace, dst, v []float64) {
 		return
 	}
 	total := kernel.Dot(c.unit, v)
-	ws.InRuns(c.sparse.Rows, func(from, to int) {
-		for j := from; j < to; j++ {
-			dst[dense+j] = c.sparse.AddRowDot(0, j, v) - c.Means[dense+j]*total
-		}
+	ws.Each(c.sparse.Rows, func(j int) {
+		dst[dense+j] = c.sparse.AddRowDot(0, j, v) - c.Means[dense+j]*total
 	})
 }
 
@@ -158,11 +156,9 @@ func AddOuter(ws *credence.Workspace, dst []float64, columns *linop.CSR, means, 
 		mass += scaled * means[j]
 	}
 	kernel.Axpy(mass/2, unit, cross)
-	ws.InRuns(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			kernel.Axpy(cross[i], unit[i:n], dst[i*n+i:(i+1)*n])
-			kernel.Axpy(unit[i], cross[i:], dst[i*n+i:(i+1)*n])
-		}
+	ws.Each(n, func(i int) {
+		kernel.Axpy(cross[i], unit[i:n], dst[i*n+i:(i+1)*n])
+		kernel.Axpy(unit[i], cross[i:], dst[i*n+i:(i+1)*n])
 	})
 }
 
@@ -183,11 +179,9 @@ func (c *Columns) Quadratics(ws *credence.Workspace, dst []float64, t interface 
 		count := min(panel, dense-first)
 		copy(scratch, c.dense.Data[first*n:(first+count)*n])
 		t.Half(scratch, count)
-		ws.InRuns(count, func(from, to int) {
-			for j := from; j < to; j++ {
-				row := scratch[j*n : (j+1)*n]
-				dst[first+j] = kernel.Dot(row, row)
-			}
+		ws.Each(count, func(j int) {
+			row := scratch[j*n : (j+1)*n]
+			dst[first+j] = kernel.Dot(row, row)
 		})
 	}
 	if c.sparse.Rows > 0 {
@@ -206,14 +200,12 @@ func (c *Columns) sparseQuadratics(ws *credence.Workspace, dst, inverse []float6
 		product[i] = kernel.Dot(inverse[i*n:(i+1)*n], c.unit)
 	}
 	mass := kernel.Dot(c.unit, product)
-	ws.InRuns(c.sparse.Rows, func(from, to int) {
-		for j := from; j < to; j++ {
-			square, mean := 0.0, c.Means[c.dense.Rows+j]
-			for i, v := range c.sparse.Each(j) {
-				square += v * c.sparse.AddRowDot(0, j, inverse[i*n:(i+1)*n])
-			}
-			dst[j] = square - 2*mean*c.sparse.AddRowDot(0, j, product) + mean*mean*mass
+	ws.Each(c.sparse.Rows, func(j int) {
+		square, mean := 0.0, c.Means[c.dense.Rows+j]
+		for i, v := range c.sparse.Each(j) {
+			square += v * c.sparse.AddRowDot(0, j, inverse[i*n:(i+1)*n])
 		}
+		dst[j] = square - 2*mean*c.sparse.AddRowDot(0, j, product) + mean*mean*mass
 	})
 }
 

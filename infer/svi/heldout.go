@@ -215,15 +215,13 @@ func (c *choice) addDensity(ctx context.Context, sums, x, weights []float64) (we
 		f, variance, logs = problem.Grow(f, n), problem.Grow(variance, n), problem.Grow(logs, n*len(sums))
 		b.Means(c.Workspace, f, mean)
 		b.Phi.MulSquares(c.Workspace, variance, q.Variances(0))
-		c.Workspace.InRuns(n, func(from, to int) {
-			for i := from; i < to; i++ {
-				if b.Weight[i] == 0 {
-					continue
-				}
-				l := b.LikelihoodOf(q.Family.Likelihood, i).(credence.Predictive)
-				for k, share := range spreads {
-					logs[i*len(sums)+k], _, _ = l.TiltedMoments(b.Target[i], f[i], share*variance[i])
-				}
+		c.Workspace.Each(n, func(i int) {
+			if b.Weight[i] == 0 {
+				return
+			}
+			l := b.LikelihoodOf(q.Family.Likelihood, i).(credence.Predictive)
+			for k, share := range spreads {
+				logs[i*len(sums)+k], _, _ = l.TiltedMoments(b.Target[i], f[i], share*variance[i])
 			}
 		})
 		for i, w := range b.Weight {

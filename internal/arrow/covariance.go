@@ -123,10 +123,8 @@ func (p *Pattern) Regression(ws *credence.Workspace, covariance []float64) []flo
 	semidefinite(leaf, size)
 	for t := len(p.heads) - 1; t >= 0; t-- {
 		at := &p.heads[t]
-		ws.InRuns(at.levels, func(from, to int) {
-			for g := from; g < to; g++ {
-				p.regress(out, covariance, at, g, roots)
-			}
+		ws.Each(at.levels, func(g int) {
+			p.regress(out, covariance, at, g, roots)
 		})
 	}
 	return out
@@ -269,16 +267,14 @@ func (p *Pattern) Draw(dst, regression []float64, normal func() float64) {
 // Covariance stores Φ_a C Φ_bᵀ, from the regression of C: also between levels that no row has together.
 func (p *Pattern) Covariance(ws *credence.Workspace, dst *linop.Dense, regression []float64, a, b *credence.Design) {
 	left, right := p.spreads(ws, regression, a), p.spreads(ws, regression, b)
-	ws.InRuns(dst.Rows, func(from, to int) {
-		for i := from; i < to; i++ {
-			row := dst.Row(i)
-			for j := range row {
-				row[j] = dot(left[i].leaf, right[j].leaf)
-				for _, l := range left[i].own {
-					for _, r := range right[j].own {
-						if l.first == r.first {
-							row[j] += dot(l.by, r.by)
-						}
+	ws.Each(dst.Rows, func(i int) {
+		row := dst.Row(i)
+		for j := range row {
+			row[j] = dot(left[i].leaf, right[j].leaf)
+			for _, l := range left[i].own {
+				for _, r := range right[j].own {
+					if l.first == r.first {
+						row[j] += dot(l.by, r.by)
 					}
 				}
 			}

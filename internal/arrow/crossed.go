@@ -108,10 +108,8 @@ func (f *Crossed) draw(z []float64, set uint64) {
 func (f *Crossed) Set(h []float64, scale float64, deviations []float64) (lost int) {
 	f.p.Take(f.s, deviations)
 	f.ready = false
-	f.ws.InRuns(f.outer.levels, func(from, to int) {
-		for g := from; g < to; g++ {
-			f.eliminate(h, scale, g)
-		}
+	f.ws.Each(f.outer.levels, func(g int) {
+		f.eliminate(h, scale, g)
 	})
 	f.precondition(h, scale)
 	for t, of := range [][]float64{f.own, f.root} {
@@ -263,14 +261,12 @@ func (f *Crossed) addTurned(c int, x []float64, cols int, y []float64) {
 // outward stores W R⁻ᵀ X, rows×cols, for X of inner weights.
 func (f *Crossed) outward(dst, x []float64, cols int) {
 	k := f.outer.k
-	f.ws.InRuns(f.outer.levels, func(from, to int) {
-		for g := from; g < to; g++ {
-			index, w := f.index[f.start[g]:f.start[g+1]], f.w[f.start[g]*k:f.start[g+1]*k]
-			for r := range k {
-				row := dst[(g*k+r)*cols : (g*k+r+1)*cols]
-				clear(row)
-				kernel.AddRows(w[r*len(index):(r+1)*len(index)], index, x, cols, row)
-			}
+	f.ws.Each(f.outer.levels, func(g int) {
+		index, w := f.index[f.start[g]:f.start[g+1]], f.w[f.start[g]*k:f.start[g+1]*k]
+		for r := range k {
+			row := dst[(g*k+r)*cols : (g*k+r+1)*cols]
+			clear(row)
+			kernel.AddRows(w[r*len(index):(r+1)*len(index)], index, x, cols, row)
 		}
 	})
 }
@@ -279,20 +275,18 @@ func (f *Crossed) outward(dst, x []float64, cols int) {
 func (f *Crossed) times(dst, v []float64) {
 	f.outward(f.y, v, Probes)
 	k, size := f.inner.k, triangle(f.inner.k)
-	f.ws.InRuns(f.inner.levels, func(from, to int) {
-		for l := from; l < to; l++ {
-			core := f.core[l*size : (l+1)*size]
-			for r := range k {
-				row := dst[(l*k+r)*Probes : (l*k+r+1)*Probes]
-				clear(row)
-				for c := range k {
-					by := core[max(r, c)*(max(r, c)+1)/2+min(r, c)]
-					for j, x := range v[(l*k+c)*Probes : (l*k+c+1)*Probes] {
-						row[j] += by * x
-					}
+	f.ws.Each(f.inner.levels, func(l int) {
+		core := f.core[l*size : (l+1)*size]
+		for r := range k {
+			row := dst[(l*k+r)*Probes : (l*k+r+1)*Probes]
+			clear(row)
+			for c := range k {
+				by := core[max(r, c)*(max(r, c)+1)/2+min(r, c)]
+				for j, x := range v[(l*k+c)*Probes : (l*k+c+1)*Probes] {
+					row[j] += by * x
 				}
-				f.addTurned(l*k+r, f.y, Probes, row)
 			}
+			f.addTurned(l*k+r, f.y, Probes, row)
 		}
 	})
 }

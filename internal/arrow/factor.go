@@ -77,14 +77,12 @@ func (f *Factor) factorise() (lost int) {
 	p, size := f.p, f.p.Rest()
 	for t := range p.heads {
 		at := &p.heads[t]
-		f.ws.InRuns(at.levels, func(from, to int) {
-			for g := from; g < to; g++ {
-				b := p.block(f.a, at, g)
-				cholesky(b.own, at.k)
-				forward(b.own, b.dense, at.k, p.Dense)
-				for i := range b.cells {
-					forward(b.own, b.sparse[i*at.k:(i+1)*at.k], at.k, 1)
-				}
+		f.ws.Each(at.levels, func(g int) {
+			b := p.block(f.a, at, g)
+			cholesky(b.own, at.k)
+			forward(b.own, b.dense, at.k, p.Dense)
+			for i := range b.cells {
+				forward(b.own, b.sparse[i*at.k:(i+1)*at.k], at.k, 1)
 			}
 		})
 		for i, pivot := range diagonal(f.a[at.own:at.dense], at.k) {

@@ -147,34 +147,30 @@ func (p *Pattern) scaled(ws *credence.Workspace, dst, h []float64, scale float64
 	q, size, of := p.Dense, p.Rest(), s[p.leaf:]
 	for t := range p.heads {
 		at := &p.heads[t]
-		ws.InRuns(at.levels, func(from, to int) {
-			for g := from; g < to; g++ {
-				b, out, first, next := p.block(h, at, g), p.block(dst, at, g), at.first+g*at.k, 0
-				for r := range at.k {
-					by := scale * s[first+r]
-					for c := range r + 1 {
-						out.own[next+c] = by * s[first+c] * b.own[next+c]
-					}
-					next += r + 1
-					out.own[next-1] += more
-					for j, v := range b.dense[r*q : (r+1)*q] {
-						out.dense[r*q+j] = by * of[j] * v
-					}
-					for i, c := range b.cells {
-						out.sparse[i*at.k+r] = by * s[c] * b.sparse[i*at.k+r]
-					}
+		ws.Each(at.levels, func(g int) {
+			b, out, first, next := p.block(h, at, g), p.block(dst, at, g), at.first+g*at.k, 0
+			for r := range at.k {
+				by := scale * s[first+r]
+				for c := range r + 1 {
+					out.own[next+c] = by * s[first+c] * b.own[next+c]
+				}
+				next += r + 1
+				out.own[next-1] += more
+				for j, v := range b.dense[r*q : (r+1)*q] {
+					out.dense[r*q+j] = by * of[j] * v
+				}
+				for i, c := range b.cells {
+					out.sparse[i*at.k+r] = by * s[c] * b.sparse[i*at.k+r]
 				}
 			}
 		})
 	}
 	leaf, source := p.Leaf(dst), p.Leaf(h)
-	ws.InRuns(size, func(from, to int) {
-		for i := from; i < to; i++ {
-			by := scale * of[i]
-			for j := range size {
-				leaf[i*size+j] = by * of[j] * source[i*size+j]
-			}
-			leaf[i*size+i] += more
+	ws.Each(size, func(i int) {
+		by := scale * of[i]
+		for j := range size {
+			leaf[i*size+j] = by * of[j] * source[i*size+j]
 		}
+		leaf[i*size+i] += more
 	})
 }

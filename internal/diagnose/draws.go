@@ -68,10 +68,8 @@ func (s *Draws) logDensities(ws *credence.Workspace, family credence.Likelihood,
 	}
 	latent, logs = s.latent[:n*s.Count], s.logs[:n*s.Count]
 	phi.MulColumns(ws, latent, s.Weights, s.Count)
-	ws.InRuns(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			s.row(family, rows, first+i, latent[i*s.Count:(i+1)*s.Count], logs[i*s.Count:(i+1)*s.Count])
-		}
+	ws.Each(n, func(i int) {
+		s.row(family, rows, first+i, latent[i*s.Count:(i+1)*s.Count], logs[i*s.Count:(i+1)*s.Count])
 	})
 	return logs, latent
 }

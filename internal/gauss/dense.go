@@ -111,15 +111,13 @@ func (f *dense) Set(h []float64, scale float64, deviations []float64) error {
 // fill stores the upper triangle of A.
 func (f *dense) fill(h []float64, scale float64) {
 	d := f.d
-	f.ws.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			by := f.deviations[i] * scale
-			row, source := f.upper[i*d:(i+1)*d], h[i*d:(i+1)*d]
-			for j := i; j < d; j++ {
-				row[j] = by * f.deviations[j] * source[j]
-			}
-			row[i]++
+	f.ws.Each(d, func(i int) {
+		by := f.deviations[i] * scale
+		row, source := f.upper[i*d:(i+1)*d], h[i*d:(i+1)*d]
+		for j := i; j < d; j++ {
+			row[j] = by * f.deviations[j] * source[j]
 		}
+		row[i]++
 	})
 }
 

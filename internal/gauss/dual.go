@@ -32,14 +32,12 @@ func (f *Dual) Set(kernel, roots []float64) error {
 	copy(f.roots, roots)
 	n, pivot := f.n, 0
 	f.jitter, pivot = factorise(f.ws.Pool(), n, f.upper, true, func() {
-		f.ws.InRuns(n, func(from, to int) {
-			for i := from; i < to; i++ {
-				row, source, r := f.upper[i*n:(i+1)*n], kernel[i*n:(i+1)*n], f.roots[i]
-				for j := i; j < n; j++ {
-					row[j] = source[j] * (r * f.roots[j])
-				}
-				row[i]++
+		f.ws.Each(n, func(i int) {
+			row, source, r := f.upper[i*n:(i+1)*n], kernel[i*n:(i+1)*n], f.roots[i]
+			for j := i; j < n; j++ {
+				row[j] = source[j] * (r * f.roots[j])
 			}
+			row[i]++
 		})
 	})
 	if pivot < 0 {
@@ -74,13 +72,11 @@ func (f *Dual) Solve(dst, b []float64) (square float64) {
 // Half turns vectors of n numbers, so many one behind the other, into U⁻ᵀ√G v: their squares are vᵀTv.
 func (f *Dual) Half(vectors []float64, count int) {
 	n := f.n
-	f.ws.InRuns(count, func(from, to int) {
-		for k := from; k < to; k++ {
-			row := vectors[k*n : (k+1)*n]
-			roots := f.roots[:len(row)] // which spares the check of every index
-			for i := range row {
-				row[i] *= roots[i]
-			}
+	f.ws.Each(count, func(k int) {
+		row := vectors[k*n : (k+1)*n]
+		roots := f.roots[:len(row)] // which spares the check of every index
+		for i := range row {
+			row[i] *= roots[i]
 		}
 	})
 	f.ws.Pool().TrsmRight(false, count, n, f.upper, n, vectors, n)

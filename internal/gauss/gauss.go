@@ -115,11 +115,9 @@ type Root []float64
 // Variances stores the diagonal of FFᵀ.
 func (f Root) Variances(ws *credence.Workspace, dst []float64) {
 	d := len(dst)
-	ws.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			row := f[i*d+i : (i+1)*d]
-			dst[i] = kernel.Dot(row, row)
-		}
+	ws.Each(d, func(i int) {
+		row := f[i*d+i : (i+1)*d]
+		dst[i] = kernel.Dot(row, row)
 	})
 }
 
@@ -142,10 +140,8 @@ func (f Root) Mul(ws *credence.Workspace, dst, half, x []float64) {
 			kernel.Axpy(x[i], f[i*d+low:i*d+to], half[low:to])
 		}
 	})
-	ws.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			dst[i] = kernel.Dot(f[i*d+i:(i+1)*d], half[i:])
-		}
+	ws.Each(d, func(i int) {
+		dst[i] = kernel.Dot(f[i*d+i:(i+1)*d], half[i:])
 	})
 }
 
@@ -179,11 +175,9 @@ func (f Root) RowVariances(ws *credence.Workspace, dst []float64, phi *credence.
 			cols := min(width, d-left)
 			product := room[:rows*cols]
 			part.MulUpper(ws, product, f, left, cols)
-			ws.InRuns(rows, func(from, to int) {
-				for i := from; i < to; i++ {
-					row := product[i*cols : (i+1)*cols]
-					of[i] += kernel.Dot(row, row)
-				}
+			ws.Each(rows, func(i int) {
+				row := product[i*cols : (i+1)*cols]
+				of[i] += kernel.Dot(row, row)
 			})
 		}
 	}
@@ -247,12 +241,10 @@ func factorise(pool *kernel.Pool, n int, a []float64, definite bool, fill func()
 // ScaleSides stores SMS in the place of a square matrix M, for the diagonal S.
 func ScaleSides(ws *credence.Workspace, m, s []float64) {
 	d := len(s)
-	ws.InRuns(d, func(from, to int) {
-		for i := from; i < to; i++ {
-			row, by := m[i*d:(i+1)*d], s[i]
-			for j, v := range s {
-				row[j] *= by * v
-			}
+	ws.Each(d, func(i int) {
+		row, by := m[i*d:(i+1)*d], s[i]
+		for j, v := range s {
+			row[j] *= by * v
 		}
 	})
 }

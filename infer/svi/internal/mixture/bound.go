@@ -192,12 +192,10 @@ func (q *Bound) add(b *problem.Block, x []float64, scale float64, draws *sampler
 // addDPhi adds ∂L/∂Φ = dMean mᵀ + 2 dVariance φ⊙Ψ for the dense columns.
 func (q *Bound) addDPhi(b *problem.Block, m, psi []float64) {
 	t, dense := &q.terms, len(m)
-	q.Workspace.InRuns(b.Rows(), func(from, to int) {
-		for i := from; i < to; i++ {
-			row := q.DPhi[i*dense : (i+1)*dense]
-			for j, v := range b.Phi.Dense.Row(i) {
-				row[j] += t.DMean[i]*m[j] + 2*t.DVariance[i]*v*psi[j]
-			}
+	q.Workspace.Each(b.Rows(), func(i int) {
+		row := q.DPhi[i*dense : (i+1)*dense]
+		for j, v := range b.Phi.Dense.Row(i) {
+			row[j] += t.DMean[i]*m[j] + 2*t.DVariance[i]*v*psi[j]
 		}
 	})
 }

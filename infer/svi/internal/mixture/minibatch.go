@@ -245,10 +245,8 @@ func (s *sampler) add(q *Bound, b *problem.Block, m, psi []float64, share float6
 // addDPhi adds share·ℓ'(Φw) wᵀ to q.DPhi, for the dense columns.
 func (s *sampler) addDPhi(q *Bound, b *problem.Block, share float64) {
 	dense := b.Phi.Dense.Cols
-	q.Workspace.InRuns(b.Rows(), func(from, to int) {
-		for i := from; i < to; i++ {
-			kernel.Axpy(share*s.slopes[i], s.weights[:dense], q.DPhi[i*dense:(i+1)*dense])
-		}
+	q.Workspace.Each(b.Rows(), func(i int) {
+		kernel.Axpy(share*s.slopes[i], s.weights[:dense], q.DPhi[i*dense:(i+1)*dense])
 	})
 }
 

@@ -86,11 +86,9 @@ func (x mixture) moved(p natural, psi []float64) (out mixture) {
 func (n *Newton) mix(x mixture, sites, h []float64, p natural, at *Point, rho float64) {
 	d := n.Dims
 	gamma := n.shares(x, p, at)
-	n.Workspace.InRuns(len(n.runs), func(from, until int) {
-		for i := from; i < until; i++ {
-			row := n.runs[i].of
-			x.mix(row(sites), gamma, rho, row(p.sites), row(p.curvature), func(k int) (at, to []float64) { return row(x[k].sites), row(x[k].curvature) })
-		}
+	n.Workspace.Each(len(n.runs), func(i int) {
+		row := n.runs[i].of
+		x.mix(row(sites), gamma, rho, row(p.sites), row(p.curvature), func(k int) (at, to []float64) { return row(x[k].sites), row(x[k].curvature) })
 	})
 	b := make([]float64, d)
 	x.mix(b, gamma, rho, p.shift, p.pull, func(k int) (at, to []float64) { return x[k].shift, x[k].pull })

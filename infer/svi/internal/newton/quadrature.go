@@ -148,19 +148,17 @@ func (q *Quadrature) add(b *problem.Block, family problem.Likelihood, means []fl
 	rows := b.Rows()
 	q.logs = problem.Grow(q.logs, rows*nodes)
 	of := func(i int) []float64 { return q.logs[i*nodes : (i+1)*nodes] }
-	q.n.Workspace.InRuns(rows, func(from, to int) {
-		for i := from; i < to; i++ {
-			g, by := q.level(b, i)
-			if g < 0 || b.WeightOf(i) == 0 {
-				continue
-			}
-			logs := of(i)
-			for k := range logs {
-				z, _ := nodeAt(k)
-				logs[k] = means[i] + by*q.spreads[g]*z
-			}
-			likelihood.LogDensities(b.LikelihoodOf(family, i), logs, b.Target[i], logs)
+	q.n.Workspace.Each(rows, func(i int) {
+		g, by := q.level(b, i)
+		if g < 0 || b.WeightOf(i) == 0 {
+			return
 		}
+		logs := of(i)
+		for k := range logs {
+			z, _ := nodeAt(k)
+			logs[k] = means[i] + by*q.spreads[g]*z
+		}
+		likelihood.LogDensities(b.LikelihoodOf(family, i), logs, b.Target[i], logs)
 	})
 	for i := range rows { // in their order
 		if g, _ := q.level(b, i); g >= 0 && b.WeightOf(i) != 0 {

@@ -138,17 +138,15 @@ func (t *tuner) slope(b *problem.Block, mean []float64, first int) {
 	} else {
 		t.Workspace.Pool().Gemm(false, false, n, dense, dense, 1, b.Phi.Dense.Data, max(1, b.Phi.Dense.Stride), t.covary, d, 0, t.dPhi, max(1, dense))
 	}
-	t.Workspace.InRuns(n, func(from, to int) {
-		for i := from; i < to; i++ {
-			row := t.dPhi[i*dense : (i+1)*dense]
-			for c, v := range b.Phi.Sparse.Each(i) {
-				if t.Pattern == nil {
-					kernel.Axpy(v, t.covary[(dense+c)*d:(dense+c)*d+dense], row)
-				}
+	t.Workspace.Each(n, func(i int) {
+		row := t.dPhi[i*dense : (i+1)*dense]
+		for c, v := range b.Phi.Sparse.Each(i) {
+			if t.Pattern == nil {
+				kernel.Axpy(v, t.covary[(dense+c)*d:(dense+c)*d+dense], row)
 			}
-			beta := t.beta[first+i]
-			kernel.Scale(-beta, row)
-			kernel.Axpy(t.b[first+i]-beta*b.Phi.RowDot(i, mean), mean[:dense], row)
 		}
+		beta := t.beta[first+i]
+		kernel.Scale(-beta, row)
+		kernel.Axpy(t.b[first+i]-beta*b.Phi.RowDot(i, mean), mean[:dense], row)
 	})
 }
