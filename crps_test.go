@@ -171,9 +171,9 @@ func largeScoreByHand(d *Distribution, i int, y float64) (score float64) {
 // where trials differ by row.
 func TestCRPSOfLargeCounts(t *testing.T) {
 	of := func(l Predictive, mean, variance float64) (*Distribution, *Batch) {
-		f, rows := &Fitted{Members: []Member{{Model: Model{Features: identity{1}, Likelihood: l}, Posterior: point{[]float64{1}, variance}}}}, batchOf(mean, mean)
+		f, rows := &Fitted{Members: []Member{{Model: Model{Features: identity{1}, Likelihood: l}, Posterior: point{[]float64{1}, variance}}}}, batchOf(mean, mean, mean)
 		if _, ok := l.(likelihood.Binomial); ok {
-			rows.Trials = []float64{70_000, 3}
+			rows.Trials = []float64{3, 70_000, 3}
 		}
 		_, shared := distributions(t, f, rows)
 		return shared, rows

@@ -23,7 +23,7 @@ import (
 // scores are divided by costs.
 func TestFile(t *testing.T) {
 	ctx := context.Background()
-	text := "id,size,price,minutes,fee\n"
+	text := "id,size,price,minutes,fee,free\n"
 	const n = 40 + credence.BlockRows // the last rows are of another block
 	for i := range n {
 		price := fmt.Sprint(100 + i%7*20 + i%3)
@@ -34,7 +34,7 @@ func TestFile(t *testing.T) {
 		if i == n-3 {
 			fee = 1
 		}
-		text += fmt.Sprintf("h%02d,%d,%s,%d,%d\n", i, 50+(i*i)%97, price, 1+i%5, fee)
+		text += fmt.Sprintf("h%02d,%d,%s,%d,%d,%d\n", i, 50+(i*i)%97, price, 1+i%5, fee, i)
 	}
 	data, err := dataset.Open(ctx, []string{"-"}, dataset.Options{Stdin: strings.NewReader(text)})
 	if err != nil {
@@ -117,8 +117,10 @@ func TestFile(t *testing.T) {
 	if cheap, _, err := ranked(rank.Options{N: 1, Cost: "fee"}); err != nil || cheap[0].Row != n-2 {
 		t.Errorf("the one row of a small fee is %d, ranked first is %+v, %v", n-2, cheap, err)
 	}
-	if _, _, err := ranked(rank.Options{N: 1, Cost: "id"}); err == nil || !strings.Contains(err.Error(), "pool.csv:2") {
-		t.Errorf("texts as costs are told as %v", err)
+	for _, wrong := range []string{"id", "free"} { // texts, and a cost of 0
+		if _, _, err := ranked(rank.Options{N: 1, Cost: wrong}); err == nil || !strings.Contains(err.Error(), "pool.csv:2: the cost") {
+			t.Errorf("costs in column %s are told as %v", wrong, err)
+		}
 	}
 	for _, wrong := range []rank.Options{{}, {N: 1, Audit: 1}, {N: 1, Audit: math.NaN()}, {N: 1, Keep: []string{"nothing"}}} {
 		if _, _, err := ranked(wrong); err == nil {
