@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -229,6 +230,13 @@ func TestRows(t *testing.T) {
 		!strings.HasPrefix(found[0].String(), "2 rows (rows 42, 8) are impossible under the model: correct or leave out") {
 		t.Errorf("%+v", found)
 	}
+	w.x[0][3] = math.NaN() // a row that is left out, ahead of both
+	lacking := w.source(t)
+	model, err := fit.Table(context.Background(), lacking, fit.Options{Formula: "y ~ .", Missing: frame.Drop})
+	if err != nil || !slices.ContainsFunc(model.Report.Warnings, func(text string) bool { return strings.Contains(text, "(rows 42, 8) are impossible") }) {
+		t.Errorf("%v, %v", model.Report.Warnings, err)
+	}
+	w.x[0][3] = 0
 	weights := make([]float64, w.n)
 	for i := range weights {
 		weights[i] = 1

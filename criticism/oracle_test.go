@@ -484,6 +484,28 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestDispersionOfOthers: an f that lies 1.5 standard errors off in every row is no other spread, however many rows there
+// are; an f that is known and lies as far off is.
+func TestDispersionOfOthers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	const rows, sd = 40_000, 0.1
+	for _, known := range []bool{false, true} {
+		s := &sample{kind: kindOf(likelihood.Poisson{}), ws: credence.NewWorkspace(1)}
+		for i := range rows {
+			variance := sd * sd
+			if known {
+				variance = 0
+			}
+			f := 1 + rng.NormFloat64()/2
+			s.add(likelihood.Poisson{}, i, likelihood.Poisson{}.Sample(rng, f+1.5*sd), f, variance)
+			s.used = append(s.used, i)
+		}
+		if f := s.dispersion(); (f != nil && f.P < 0.01) != known {
+			t.Errorf("f known %t: %+v", known, f)
+		}
+	}
+}
+
 // TestOdds: the score of unequal odds is about standard normal at the truth, and found where they are unequal.
 func TestOdds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 5))

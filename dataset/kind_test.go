@@ -179,12 +179,12 @@ func TestUnusedColumnsAreNotRead(t *testing.T) {
 	}
 }
 
-// A row that is taken out takes its entries along.
+// A row that is taken out takes its entries and its end along.
 func TestFaultyRowsOfEntries(t *testing.T) {
-	rows := &table.Rows{Count: 3, Ends: make([]int64, 3), Start: []int{0, 2, 3, 5}, Keys: []uint64{1, 2, 3, 4, 5}, Value: []float64{1, 2, 3, 4, 5},
+	rows := &table.Rows{Count: 3, Ends: []int64{10, 20, 30}, Start: []int{0, 2, 3, 5}, Keys: []uint64{1, 2, 3, 4, 5}, Value: []float64{1, 2, 3, 4, 5},
 		Space: []int32{0, 1, 2, 3, 4}, Tokens: []table.Span{{To: 1}, {To: 2}, {To: 3}, {To: 4}, {To: 5}}, Places: []table.Place{{}}}
 	dropFaulty(rows, []table.Fault{{Row: 1}})
-	if got, want := fmt.Sprint(rows.Start, rows.Keys, rows.Value[:4], rows.Space[:4], rows.Tokens[:4]), "[0 2 4] [1 2 4 5] [1 2 4 5] [0 1 3 4] [{0 1} {0 2} {0 4} {0 5}]"; got != want {
+	if got, want := fmt.Sprint(rows.Ends, rows.Start, rows.Keys, rows.Value[:4], rows.Space[:4], rows.Tokens[:4]), "[10 30] [0 2 4] [1 2 4 5] [1 2 4 5] [0 1 3 4] [{0 1} {0 2} {0 4} {0 5}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -303,12 +303,12 @@ func TestPlacesOfOtherFiles(t *testing.T) {
 		if at.Offset != int64(offset) || at.Files != 1 {
 			t.Fatalf("the place is %+v, not at %d", at, offset)
 		}
-		renamed, zipped := write(t, "other.csv", c.now), packed(t, "b.csv.gz", c.now)
+		renamed, marked, zipped := write(t, "other.csv", c.now), write(t, "marked.csv", "\ufeff"+c.now), packed(t, "b.csv.gz", c.now)
 		for _, way := range []struct {
 			options Options
 			paths   []string
 		}{
-			{Options{}, []string{a, renamed}}, {Options{}, []string{renamed}}, {Options{Once: true}, []string{a, zipped}},
+			{Options{}, []string{a, renamed}}, {Options{}, []string{renamed}}, {Options{}, []string{a, marked}}, {Options{Once: true}, []string{a, zipped}},
 			{Options{Once: true, Stdin: strings.NewReader(c.now)}, []string{a, "-"}}, {Options{Stdin: strings.NewReader(c.now)}, []string{a, "-"}},
 		} {
 			rest, end, err := tell(t, way.options, at, nil, way.paths...)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/credence-ml/credence/dataset"
 )
 
 // A long table is written in groups of rows, so that memory does not grow with it.
@@ -82,6 +84,14 @@ func TestFormats(t *testing.T) {
 		if err != nil || out.String() != want {
 			t.Errorf("%q: %q, %v", path, out.String(), err)
 		}
+	}
+	var out bytes.Buffer // of texts that are kept the tag alone, wherever it stands
+	w, err := New(&out, "p.vw", append(Texts("site", dataset.TagColumn), mean))
+	if err == nil {
+		err = errors.Join(w.Write(nil, []float64{0.5, 2}, []byte("a"), []byte("t1"), []byte("b"), nil), w.Close())
+	}
+	if err != nil || out.String() != "0.5 t1\n2\n" {
+		t.Errorf("%q, %v", out.String(), err)
 	}
 	if got := string(appendCell(nil, []byte("a\rb"), ',')); got != "\"a\rb\"" {
 		t.Errorf("an old Mac's end of a line is written %q", got)

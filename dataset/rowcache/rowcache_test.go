@@ -257,6 +257,18 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 	}
 }
 
+// A cache may take what it may take, however much of it is taken.
+func TestHalf(t *testing.T) {
+	for taken := int64(0); taken <= 6<<30; taken += 3 << 30 {
+		if got := half(6<<30-taken, taken); got != 3<<30 {
+			t.Errorf("of 6 GB, %d of them taken, %d", taken, got)
+		}
+	}
+	if got := half(1<<40, 0); got != defaultLimit {
+		t.Errorf("of a large disk %d", got)
+	}
+}
+
 // TestWritersOfOneKey lets several write and read the same key at once.
 func TestWritersOfOneKey(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))

@@ -119,10 +119,13 @@ func (s *Store) Capacity() int64 {
 		for _, f := range s.files() {
 			taken += f.size
 		}
-		limit = min(limit, (free+taken)/2)
+		limit = half(free, taken)
 	}
 	return limit
 }
+
+// half is what a store may take of the bytes that are free on the disk and those that it has already.
+func half(free, taken int64) int64 { return min(defaultLimit, (free+taken)/2) }
 
 func (w *Writer) write(data []byte) error {
 	if w.offset+int64(len(data)) > w.limit {
