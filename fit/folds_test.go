@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,6 +126,26 @@ func leftOut(t *testing.T, model *credence.Fitted, rows credence.Source, how fit
 		scores.LeftOut(folds.GroupOf)
 	}
 	return scores, folds, densities
+}
+
+// TestFoldsHaveNoCheckpoint: fits without a fold neither go on from the checkpoint of a fit nor write it.
+func TestFoldsHaveNoCheckpoint(t *testing.T) {
+	ctx, rows := context.Background(), patients(t, 60)
+	densities := func(checkpoint string) (list []float64) {
+		p := must.Value(must.Value(fit.New(fit.Options{Formula: "y ~ x + z", Prior: "spikeslab", Engine: "ep", Checkpoint: checkpoint}))(t).Prepare(ctx, rows))(t)
+		must.Value(p.Fit(ctx))(t)
+		folds := must.Value(p.Folds(ctx, fit.FoldOptions{Folds: 3}))(t)
+		must.Succeed(t, p.HeldOut(ctx, folds, func(r *score.Rows) error {
+			for i := range r.Len() {
+				list = append(list, r.LogDensity(i, r.Target(i)))
+			}
+			return nil
+		}))
+		return list
+	}
+	if got, want := densities(filepath.Join(t.TempDir(), "checkpoint")), densities(""); !slices.Equal(got, want) {
+		t.Errorf("%v with a checkpoint, %v without", got, want)
+	}
 }
 
 // TestHeldOutIsCheck: the log density of a selection's check is that of refits with its seed.

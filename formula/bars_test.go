@@ -1,9 +1,11 @@
 package formula
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
 )
 
@@ -100,6 +102,16 @@ func TestBarRefusals(t *testing.T) {
 		}
 		if _, message, _ := strings.Cut(err.Error(), ": "); message != c.want {
 			t.Errorf("%s: refusal reads\n%s, want\n%s", c.text, message, c.want)
+		}
+	}
+	plan, fr, data := fit(t, "price ~ (lat + lon || zip, sd=[0.5, 1, 2])", houses(30), frame.Options{})
+	set, err := plan.Features(fr, data, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, term := range set.Terms()[1:] { // behind the intercept
+		if group := term.(*feature.Multilevel); !slices.Equal(group.SD, []float64{[]float64{0.5, 1, 2}[k]}) || !group.Held {
+			t.Errorf("%s has the deviations %v, held %t", group.Name, group.SD, group.Held)
 		}
 	}
 	if _, err := Parse("price ~ (lat + lon || zip, sd=[0.5, ~1])", houses(1).Schema(), Options{}); err == nil {

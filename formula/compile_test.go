@@ -229,6 +229,18 @@ func TestFrequenciesAreDrawnAnew(t *testing.T) {
 	if !slices.Equal(drawn, want) {
 		t.Fatalf("%+v, want %+v", drawn, want)
 	}
+	weighed := houses(600)
+	for _, row := range weighed.rows {
+		if row[3] > 3 { // rooms
+			row[4] = 0
+		} else {
+			row[4] = 1
+		}
+	}
+	of, frOf, dataOf := fit(t, "price ~ rbf(rooms) + weight(new)", weighed, frame.Options{})
+	if few, err := of.Frequencies(frOf, dataOf); err != nil || few[0].Count != 3 {
+		t.Errorf("3 different values count, and %+v, %v", few, err)
+	}
 	set, err := plan.Features(fr, data, 5, drawn)
 	if err != nil {
 		t.Fatal(err)

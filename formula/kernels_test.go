@@ -43,12 +43,13 @@ func random(t *testing.T, text string, source credence.Source) (terms []*feature
 // waves is a source of t and z, and of a target that is waves of t.
 func waves(t *testing.T, rows int, of func(t float64) float64) credence.Source {
 	t.Helper()
-	at, z, y := make([]float64, rows), make([]float64, rows), make([]float64, rows)
+	at, z, y, o := make([]float64, rows), make([]float64, rows), make([]float64, rows), make([]float64, rows)
 	for i := range at {
 		at[i], z[i] = 1000+float64(i), math.Sqrt(float64(i*i%97))
+		o[i] = 3 * math.Sin(2*math.Pi*at[i]/24)
 		y[i] = of(at[i])
 	}
-	source, err := table.New().Numbers("y", y).Numbers("t", at).Numbers("z", z).Source()
+	source, err := table.New().Numbers("y", y).Numbers("t", at).Numbers("z", z).Numbers("o", o).Source()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,6 +125,7 @@ func TestPeriodsOfSpectral(t *testing.T) {
 	if p.State != param.Learned || math.Abs(p.Periods.Lower[0]-2) > 1e-9 || math.Abs(p.Periods.Upper[0]-599) > 1e-9 || len(p.Periods.Starts) != 1 {
 		t.Errorf("a period is searched for by %+v, %+v", p, p.Periods)
 	}
+	near("y ~ spectral(t, components=1) + offset(o)", 168) // which has the wave of 24
 	all = near("y ~ spectral(t, components=2, period=24)", 24, 168)
 	if all[0].Times[0].Lengthscale.State != param.Held || all[1].Times[0].Lengthscale.State != param.Learned {
 		t.Error("a stated period is learned, or one that is left out is not")

@@ -68,6 +68,20 @@ func TestMissingPolicies(t *testing.T) {
 	}
 }
 
+// A value that hash() alone takes may be missing; one that is taken beside it may not, in whatever order they are named.
+func TestHashedAndPlain(t *testing.T) {
+	source := numbers([]string{"x", "y"}, []float64{0, 10}, []float64{1, 20}, []float64{nan, 30}).with("x", "a", "b")
+	hashed, plain := Expr{Column: "x", Keyed: true}, Column("x")
+	for _, c := range []struct {
+		inputs []Expr
+		rows   int
+	}{{[]Expr{hashed}, 3}, {[]Expr{hashed, plain}, 2}, {[]Expr{plain, hashed}, 2}} {
+		if f, _ := mustFit(t, &Plan{Target: target("y"), Inputs: c.inputs}, source, Options{Missing: Drop}); f.Rows != c.rows {
+			t.Errorf("%v: %d rows of %d", c.inputs, f.Rows, c.rows)
+		}
+	}
+}
+
 func TestScoredRowsAllStay(t *testing.T) {
 	training := numbers([]string{"x", "w", "y"}, []float64{1, 1, 10}, []float64{2, 2, 20}, []float64{nan, 1, 30})
 	w := Column("w")

@@ -286,15 +286,19 @@ func TestLines(t *testing.T) {
 			}
 		}
 	}
-	low, high := 0, 0
+	low, high, often := 0, 0, [64]int{}
 	for seed := range uint64(200) { // of lines 3 to 10 and 23 to 30, which are as many
 		for _, k := range NewLines(64, 20, 4, seed) {
+			often[k]++
 			if k >= 3 && k <= 10 {
 				low++
 			} else if k >= 23 && k <= 30 {
 				high++
 			}
 		}
+	}
+	if often[2] < 200 || often[62] < 200 || often[3] == 200 {
+		t.Errorf("of the four lines around the centre those beside it are taken %v times of 200", often[:5])
 	}
 	if low < 2*high {
 		t.Errorf("%d low lines and %d high ones: the density does not fall with the frequency", low, high)

@@ -651,6 +651,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "calibrate", Job: job("calibrate", "y", "gaussian", "normal", exact)},
 		{Name: "effects", Job: job("effects", "y", "gaussian", "normal", exact, "--base", "city=Bern")},
 		{Name: "effects by quartiles", Job: job("effects", "y", "gaussian", "normal", exact, "--comparisons", "x", "--step", "iqr")},
+		{Name: "effects of a balanced grid", Job: job("effects", "y", "gaussian", "normal", exact, "--predictions=", "--grid", "balanced")},
 		{Name: "effects by draws", Job: job("effects", "count", "poisson", "normal", svi, "--slopes", "x", "--by", "city")},
 		{Name: "effects by a stream", Job: job("effects", "b", "", "", "", "--base", "city=Bern")},
 		{Name: "plot", Job: job("plot", "y", "gaussian", "normal", exact, "--kind", "residuals")},
@@ -692,7 +693,7 @@ func commandSubjects() []relation.Subject {
 					j.Rows.Numbers["w"][i] = 3
 				}
 			}
-		case "effects by quartiles":
+		case "effects by quartiles", "effects of a balanced grid": // of numbers of the rows
 			s.Not = allBut("weights = copies", "weight 0 = no row", "weight 0 says nothing", "order of rows", "unit of a column", "unit of the target", "constant added to a column")
 			s.Tolerances = append(s.Tolerances, relation.Tolerance{Place: "effects.*", Within: 1e-6})
 		case "plot": // of whose rows a precision is that of one

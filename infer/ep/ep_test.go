@@ -210,6 +210,9 @@ func TestGradient(t *testing.T) {
 			if _, ok := l.(likelihood.Bernoulli); ok {
 				s.Divide(0.7)
 			}
+			for i := 0; k == 0 && i < s.Batch.Rows(); i++ {
+				s.Batch.Weight = append(s.Batch.Weight, float64(1+i%3))
+			}
 			e := must.Value(New(credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}, Config{MaxIterations: 3000}))(t)
 			f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
 			from := &siteState{f.theta(), f.sites(), f.inclusions()}

@@ -268,6 +268,23 @@ func TestTreatmentsAreTold(t *testing.T) {
 	}
 }
 
+// TestSpreadOfVariance: the logarithm of a noise variance is as uncertain as the χ² law of the residuals has it.
+func TestSpreadOfVariance(t *testing.T) {
+	const rows, columns = 400, 2
+	r := fitted(t, model(linear(columns), prior.Normal{}, likelihood.Gaussian{}), Config{}, randomTable(96, rows, columns, 0)).Report
+	if got, want := r.HyperSD.Of("noise_variance", math.NaN()), math.Sqrt(2./(rows-columns-1)); !(math.Abs(got-want) <= 0.002) {
+		t.Errorf("the logarithm of the noise variance is known to ± %g, want %g", got, want)
+	}
+}
+
+// TestPointsMove: a point is the same in other units, what has no unit aside.
+func TestPointsMove(t *testing.T) {
+	at := point{values: values{noise: 2, common: 3, prior: []float64{5, 0.5}}, hyper: []float64{7}, unit: 4}
+	if got := at.in(2, 1); got.noise != 8 || got.common != 12 || !slices.Equal(got.prior, []float64{20, 0.5}) || got.hyper[0] != 7 || got.unit != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestManyHyperparameters: more than can be summed over are expanded, which leaves the means where they are at the
 // mode, and widens.
 func TestManyHyperparameters(t *testing.T) {

@@ -388,3 +388,12 @@ func TestThinned(t *testing.T) {
 		t.Errorf("%d points, and %d of one of many", count[0], count[1])
 	}
 }
+
+// Counts have commas from five digits on, and agree with what is counted.
+func TestCounted(t *testing.T) {
+	for n, want := range map[int]string{1: "1 row", 2: "2 rows", 9_999: "9999 rows", 10_000: "10,000 rows", 123_456: "123,456 rows", 1_234_567: "1,234,567 rows"} {
+		if got := Counted(n, "row"); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
