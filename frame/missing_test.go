@@ -68,7 +68,7 @@ func TestMissingPolicies(t *testing.T) {
 	}
 }
 
-// A value that hash() alone takes may be missing; one that is taken beside it may not, in whatever order they are named.
+// A value that hash() alone takes may be missing; one that is taken beside it may not, in either order of the two.
 func TestHashedAndPlain(t *testing.T) {
 	source := numbers([]string{"x", "y"}, []float64{0, 10}, []float64{1, 20}, []float64{nan, 30}).with("x", "a", "b")
 	hashed, plain := Expr{Column: "x", Keyed: true}, Column("x")
