@@ -484,8 +484,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestDispersionOfOthers: an f that lies 1.5 standard errors off in every row is no other spread, however many rows there
-// are; an f that is known and lies as far off is.
+// TestDispersionOfOthers: an f that lies 1.5 standard errors off in every row is no other spread, however many rows
+// there are; an f that is known and lies as far off is.
 func TestDispersionOfOthers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	const rows, sd = 40_000, 0.1
