@@ -227,19 +227,20 @@ func (f *form) addFactor(out map[string]any, shape string, d int, rows []float64
 // of the same term.
 func (f *form) addSparse(out map[string]any, q *posterior.Arrow, set *feature.Set, variance []float64) {
 	d, dense := len(q.Mean), set.DenseWeights()
-	level := make([][2]int, d) // the run of a weight, from 1, and the group
-	for k, run := range set.LevelRuns() {
+	own := make([][2]int, d) // the weights of a weight's run before its own group
+	for _, run := range set.LevelRuns() {
 		for j := range run.Levels * run.Columns {
-			level[run.First+j] = [2]int{k + 1, j / run.Columns}
+			own[run.First+j] = [2]int{run.First, run.First + j - j%run.Columns}
 		}
 	}
 	var pairs [][2]int
 	start, index, value := []float64{0}, []float64{}, []float64{}
 	for i := range d {
-		for j := range i + 1 {
-			if a, b := level[i], level[j]; a[0] == 0 || a[0] != b[0] || a[1] == b[1] {
-				pairs, index = append(pairs, [2]int{i, j}), append(index, float64(j))
+		for j := 0; j <= i; j++ {
+			if j == own[i][0] {
+				j = own[i][1]
 			}
+			pairs, index = append(pairs, [2]int{i, j}), append(index, float64(j))
 		}
 		start = append(start, float64(len(pairs)))
 	}
