@@ -68,7 +68,7 @@ func (r *Rows) score() error {
 		switch {
 		case !special.Finite(mean) || !special.Finite(variance):
 			return r.tooFar(i, "its prediction is no number")
-		case !moments || !(math.Abs(mean)+2*variance > ordinaryLatent) && r.batch.Precision == nil || r.Lacks(i):
+		case !moments || r.ordinary(i) && r.batch.Precision == nil || r.Lacks(i):
 			continue
 		}
 		if mean, variance = r.Moments(i); mean == mean && variance == variance {
@@ -91,6 +91,16 @@ const mostMoment = 1e300
 // ordinaryLatent is what |E f| + 2 Var f is at most where no moment of y can be beyond all numbers: those of exp(f) are
 // below e^(2 E f + 2 Var f), and e^709 is the largest number.
 const ordinaryLatent = 300
+
+// ordinary says whether no part of row i may have a moment beyond all numbers: a rare one does not show in those of all.
+func (r *Rows) ordinary(i int) bool {
+	for k := range r.dist.Parts() {
+		if _, _, mean, variance := r.dist.Part(i, k); !(math.Abs(mean)+2*variance <= ordinaryLatent) {
+			return false
+		}
+	}
+	return true
+}
 
 // tooFar refuses row i, whose farthest value it names.
 func (r *Rows) tooFar(i int, what string) error {
