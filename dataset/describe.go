@@ -153,5 +153,7 @@ func (t *Table) Undecided(column string) bool {
 	return known && t.columns[i].unknown
 }
 
-// columnList names the columns that there are.
-func (t *Table) columnList() string { return "its columns are " + cell.List(t.schema.Names()) }
+// columnList names the columns that there are to one that asks for another.
+func (t *Table) columnList() string {
+	return "its columns are " + cell.List(t.schema.Names()) + "; name one of them, or add it to the file"
+}
