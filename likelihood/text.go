@@ -111,6 +111,16 @@ func Describe(l Family) (Link, TargetKind) {
 	return "", Measurements
 }
 
+// Support returns the ends between which the targets of any family lie, and whether they are whole numbers: any numbers
+// where it does not say.
+func Support(l Family) (lower, upper float64, discrete bool) {
+	if s, ok := l.(Supported); ok {
+		lower, upper = s.Support()
+		return lower, upper, s.Discrete()
+	}
+	return math.Inf(-1), math.Inf(1), false
+}
+
 // TargetKind says what the numbers y of a family are.
 type TargetKind uint8
 

@@ -91,8 +91,8 @@ func drawDist(ctx context.Context, p *picture) (*chart.Chart, error) {
 	}
 	name, lower := p.Scorer.Frame().TargetName(), math.Inf(-1)
 	l, _ := p.family()
-	if of, ok := l.(likelihood.Supported); ok && !p.Scorer.Original() {
-		lower, _ = of.Support()
+	if !p.Scorer.Original() {
+		lower, _, _ = likelihood.Support(l)
 	}
 	panel := chart.Panel{X: chart.Axis{Name: name, Whole: p.Scorer.Discrete()}, Y: chart.Axis{Name: "density"}}
 	drawn := chart.Mark{Name: fmt.Sprintf("%d sets that the model draws", len(r.sets)), Faint: true}

@@ -115,8 +115,8 @@ function credence(model, bytes) {
   const count = {least: 0, most: Infinity};
   const families = {
     gaussian: p => {
-      const scale = v => Math.sqrt((v + p.noise) * (p.df ? 1 - 2 / p.df : 1));
-      return {moments: (m, v) => [m, v + p.noise], cdf: (y, m, v) => p.df ? student((y - m) / scale(v), p.df) : normal((y - m) / scale(v)), mean: f => f};
+      const scale = v => Math.sqrt((v + p.variance) * (p.df ? 1 - 2 / p.df : 1));
+      return {moments: (m, v) => [m, v + p.variance], cdf: (y, m, v) => p.df ? student((y - m) / scale(v), p.df) : normal((y - m) / scale(v)), mean: f => f};
     },
     studentt: p => ({
       moments: (m, v) => [p.df > 1 ? m : NaN, p.df > 2 ? v + p.scale * p.scale * p.df / (p.df - 2) : NaN],
@@ -370,7 +370,7 @@ function credence(model, bytes) {
       const {phi, unseen} = made[member.features], p = {...member.family};
       if (model.trials) p.trials = whole(model.trials, row, 'trials');
       if (p.name === 'binomial' && !(p.trials >= 1 && p.trials === Math.floor(p.trials))) throw new Error('the trials are no positive whole number');
-      if (p.noise) p.noise /= precision;
+      if (p.variance) p.variance /= precision;
       if (p.shape) p.shape *= precision;
       if (p.scale) p.scale /= Math.sqrt(precision);
       const family = families[p.name](p);

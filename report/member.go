@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
@@ -99,10 +101,10 @@ func unseenOf(law credence.UnseenPrior, t *feature.Plain) []float64 {
 	return list
 }
 
-// familyOf is a likelihood by its name and parameters.
+// familyOf is a likelihood by its name, link and parameters, of the families that form.js computes.
 func familyOf(l credence.Likelihood) (map[string]any, error) {
 	named, ok := l.(likelihood.Named)
-	if !ok {
+	if !ok || !strings.Contains(formScript, "\n    "+named.Name()+": p => ") {
 		return nil, fmt.Errorf("its family %T is not told as data", l)
 	}
 	f := map[string]any{"name": named.Name()}
@@ -110,24 +112,17 @@ func familyOf(l credence.Likelihood) (map[string]any, error) {
 		f["link"] = link
 	}
 	switch l := l.(type) {
-	case likelihood.Gaussian:
-		f["noise"] = l.Variance(0)
-		if l.StudentPredictive() {
-			f["df"] = l.PredictiveDF
-		}
-	case likelihood.StudentT:
-		f["df"], f["scale"] = l.DegreesOfFreedom.Or(4), l.Scale.Or(1)
-	case likelihood.Gamma:
-		f["shape"] = l.Shape.Or(1)
-	case likelihood.NegativeBinomial:
-		f["size"] = l.Size.Or(1)
 	case likelihood.Binomial:
 		f["trials"] = max(1, l.Trials)
 	case likelihood.Ordinal:
 		f["cuts"] = slices.Concat(l.Cutpoints.Values)
-	case likelihood.Bernoulli, likelihood.Poisson:
-	default:
-		return nil, fmt.Errorf("its family %s is not told as data", named.Name())
+	case likelihood.Parametric:
+		for _, p := range l.Parameters() {
+			f[p.Name] = p.Value
+		}
+	}
+	if l, is := l.(likelihood.Gaussian); is && l.StudentPredictive() {
+		f["df"] = l.PredictiveDF
 	}
 	return f, nil
 }
@@ -160,9 +155,7 @@ func (f *form) posteriorOf(m *credence.Member, set *feature.Set) (map[string]any
 	case *posterior.Full:
 		mean, variance = q.Mean, nil
 		if known, ok := f.known[&q.Factor[0]]; ok { // members may share it
-			for name, of := range known.(map[string]any) {
-				out[name] = of
-			}
+			maps.Copy(out, known.(map[string]any))
 			break
 		}
 		var rows []float64

@@ -45,13 +45,12 @@ func baselineOf(fitted *credence.Fitted) *Baseline {
 	}
 	none := metric.Score(math.NaN())
 	b := &Baseline{Kind: NewScores("", fitted).kind(), NLPD: none, RMSE: metric.Score(math.Sqrt(v)), Evidence: none, How: "each row predicted from those before it"}
-	switch family.(type) {
-	case likelihood.Gaussian, likelihood.StudentT:
+	_, of := likelihood.Describe(family)
+	switch least, _, _ := likelihood.Support(family); {
+	case of == likelihood.Measurements && math.IsInf(least, -1):
 		b.NLPD = normalNLPD(v)
-	case likelihood.Bernoulli:
-		if s := fitted.TargetMean; s > 0 && s < 1 {
-			b.NLPD = shareNLPD(s)
-		}
+	case of == likelihood.Classes && fitted.TargetMean > 0 && fitted.TargetMean < 1:
+		b.NLPD = shareNLPD(fitted.TargetMean)
 	}
 	fr, ok := fitted.Frame.(*frame.Frame)
 	if r := &fitted.Report; ok && fr.Weight == nil && fr.Precision == nil && len(fr.Offset) == 0 && r.Rows > 0 {

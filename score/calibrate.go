@@ -275,10 +275,8 @@ func (r *Rows) ends(i int, sign float64) (far, step float64) {
 
 // support returns the least and the largest target of row i.
 func (r *Rows) support(i int) (lower, upper float64) {
-	if l, ok := r.batch.LikelihoodOf(r.scorer.fitted.Members[0].Model.Likelihood, i).(likelihood.Supported); ok {
-		return l.Support()
-	}
-	return math.Inf(-1), math.Inf(1)
+	lower, upper, _ = likelihood.Support(r.batch.LikelihoodOf(r.scorer.fitted.Members[0].Model.Likelihood, i))
+	return lower, upper
 }
 
 // scoreAt returns the normal score of row i where the model's distribution function is u, as it is at y.

@@ -227,7 +227,7 @@ func (s *Scores) otherTransform(first *Scores) (bool, error) {
 	if target == firstTarget {
 		return false, nil
 	}
-	if s.column() != first.column() || s.discrete() || first.discrete() {
+	if s.column() != first.column() || discrete(s.fitted) || discrete(first.fitted) {
 		return false, fmt.Errorf("%s predicts %s and %s predicts %s: densities of different targets cannot be compared: name models of one target",
 			first.Name, firstTarget, s.Name, target)
 	}
@@ -288,16 +288,10 @@ func (s *Scores) comparable(first *Scores, across bool) (warnings []string, err 
 
 // kind is that of the figures of s.
 func (s *Scores) kind() string {
-	if s.discrete() {
+	if discrete(s.fitted) { // densities are probabilities
 		return Probabilities
 	}
 	return Densities
-}
-
-// discrete says whether densities are probabilities.
-func (s *Scores) discrete() bool {
-	family, ok := s.fitted.Members[0].Model.Likelihood.(interface{ Discrete() bool })
-	return ok && family.Discrete()
 }
 
 // text writes a number as short as can be read back.

@@ -138,8 +138,7 @@ func (m *measures) add(f *rowFigures) {
 func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	e := &Evaluation{every: 1, seed: fitted.Recipe.Seed}
 	e.places = e.draws()
-	support, ok := fitted.Members[0].Model.Likelihood.(likelihood.Supported)
-	e.discrete = ok && support.Discrete()
+	e.discrete = discrete(fitted)
 	e.regression.TrainMean = fitted.TargetMean
 	e.back, _ = originalOf(fitted) // an error means that there is no way back
 	switch l := fitted.Members[0].Model.Likelihood.(type) {

@@ -30,7 +30,7 @@ func originalOf(fitted *credence.Fitted) (*original, error) {
 		return nil, nil
 	}
 	e, l := &stored.Target.Expr, fitted.Members[0].Model.Likelihood
-	if family, ok := l.(likelihood.Supported); !e.Invertible() || stored.Target.Mode != frame.Numbers || ok && family.Discrete() {
+	if _, _, discrete := likelihood.Support(l); !e.Invertible() || stored.Target.Mode != frame.Numbers || discrete {
 		return nil, fmt.Errorf("predictions of %s cannot be taken back to %s: log, log1p, sqrt, exp, expm1, center and scale of a number that is no count can", e, e.Column)
 	}
 	additive, ok := l.(likelihood.Additive)

@@ -199,9 +199,11 @@ func (s *Scorer) SpreadsLevels() bool {
 }
 
 // Discrete says that the target is a whole number: a count, a grade or a class.
-func (s *Scorer) Discrete() bool {
-	support, ok := s.fitted.Members[0].Model.Likelihood.(likelihood.Supported)
-	return ok && support.Discrete()
+func (s *Scorer) Discrete() bool { return discrete(s.fitted) }
+
+func discrete(fitted *credence.Fitted) bool {
+	_, _, whole := likelihood.Support(fitted.Members[0].Model.Likelihood)
+	return whole
 }
 
 // By returns the column by whose values rows are calibrated, "" where there is none.

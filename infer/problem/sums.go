@@ -40,9 +40,7 @@ func (s *Sums) Add(l credence.Likelihood, b *credence.Batch) {
 	}
 	each := 1.0
 	if _, kind := likelihood.Describe(l); kind == likelihood.Successes {
-		if supported, ok := l.(likelihood.Supported); ok {
-			_, each = supported.Support()
-		}
+		_, each, _ = likelihood.Support(l)
 	}
 	for i, y := range b.Target {
 		w, o := b.WeightOf(i), b.OffsetOf(i)
