@@ -259,3 +259,13 @@ func (m *fourierMap) work(job *job) {
 		}
 	}
 }
+
+// plain are the frequencies, and what cosines and sines are multiplied by.
+func (m *fourierMap) plain(p Plain) []Plain {
+	p.Kind, p.Inputs = "waves", m.reader.dense
+	p.Numbers["inverse"], p.Numbers["rows"], p.Numbers["deviation"] = m.reader.inverse, m.term.Frequencies, m.term.Amplitudes
+	for k := 0; m.term.Amplitudes == nil && k < m.n; k++ {
+		p.Numbers["deviation"] = append(p.Numbers["deviation"], 1/math.Sqrt(float64(m.n)))
+	}
+	return []Plain{p}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -261,3 +262,27 @@ func (m *hashMap) unseen(rows *credence.Batch, i int) float64 {
 }
 
 func (m *hashMap) WeightName(j int) string { return m.term.Names[j] }
+
+// plain are the products and the keys that have a weight.
+func (m *hashMap) plain(p Plain) []Plain {
+	hex := func(key uint64) string { return strconv.FormatUint(key, 16) }
+	p.Kind, p.Bits = "keys", m.term.Bits
+	for _, key := range m.term.Keys {
+		p.Keys = append(p.Keys, hex(key))
+	}
+	for i := range m.crosses {
+		cross, columns := &m.crosses[i], PlainColumns{}
+		for k, index := range cross.order {
+			of := Leveled{Input: index, Levels: len(m.inputs[index].Levels)}
+			for _, key := range cross.keys[k] {
+				of.Keys = append(of.Keys, hex(key))
+			}
+			columns.Key = append(columns.Key, of)
+		}
+		for _, n := range cross.numbers {
+			columns.Factors = append(columns.Factors, [2]float64{float64(n.input), n.origin})
+		}
+		p.Columns = append(p.Columns, columns)
+	}
+	return []Plain{p}
+}

@@ -175,3 +175,18 @@ func (m *linearMap) groups() []group {
 	}
 	return all
 }
+
+// plain are the numbers, and a term for each category, whose further levels have a block of their own.
+func (m *linearMap) plain(p Plain) (terms []Plain) {
+	if len(m.numbers) > 0 {
+		terms = append(terms, Plain{Kind: "numbers", First: p.First, Inputs: m.numbers})
+	}
+	for _, c := range m.categories {
+		of := p
+		of.First += len(m.numbers) + c.first
+		of.Unseen.First, of.Unseen.Count = of.First, len(c.input.Levels)
+		of.ofLevels(&interactionMap{categories: []category{c}}, nil, &interactionMap{})
+		terms = append(terms, of)
+	}
+	return terms
+}

@@ -2,8 +2,6 @@ package feature
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 
 	"github.com/credence-ml/credence"
 )
@@ -68,7 +66,7 @@ func (s *Set) Plain() (terms []Plain, err error) {
 		switch m := b.mapped.(type) {
 		case interceptMap:
 			p.Kind, p.Width, p.Columns = "levels", 1, []PlainColumns{{}}
-		case *linearMap:
+		case interface{ plain(p Plain) []Plain }: // tells it in its own file
 			terms = append(terms, m.plain(p)...)
 			continue
 		case *polynomialMap:
@@ -89,24 +87,9 @@ func (s *Set) Plain() (terms []Plain, err error) {
 				last.First, last.Part = c.first, m.term.Part
 			}
 			p.Width = m.count
-		case *hashMap:
-			p.ofKeys(m)
-		case *redrawable:
-			p.ofWaves(m.fourierMap)
-		case *fourierMap:
-			p.ofWaves(m)
 		case *bumpMap:
 			p.Kind, p.Inputs = b.term.Kind(), m.reader.dense
 			p.Numbers["inverse"], p.Numbers["rows"] = m.reader.inverse, m.centres
-		case *splineMap:
-			p.Kind, p.Inputs = "spline", []int{m.input}
-			p.Numbers["knots"], p.Numbers["values"], p.Numbers["bends"] = m.knots, m.values.Data, m.bends.Data
-		case *cyclicMap:
-			p.ofCycle(&m.term, &m.input)
-			for j := range m.term.Harmonics {
-				share := 1 / float64((j+1)*(j+1))
-				p.Numbers["deviation"] = append(p.Numbers["deviation"], share, share)
-			}
 		case *periodicMap:
 			t := b.term.(*Periodic)
 			p.ofCycle(&Cyclic{t.Name, t.Input, t.Period, t.Harmonics}, &s.inputs.Dense[t.Input])
@@ -125,21 +108,6 @@ func (s *Set) Plain() (terms []Plain, err error) {
 		terms = append(terms, p)
 	}
 	return terms, nil
-}
-
-// plain are the numbers, and a term for each category, whose further levels have a block of their own.
-func (m *linearMap) plain(p Plain) (terms []Plain) {
-	if len(m.numbers) > 0 {
-		terms = append(terms, Plain{Kind: "numbers", First: p.First, Inputs: m.numbers})
-	}
-	for _, c := range m.categories {
-		of := p
-		of.First += len(m.numbers) + c.first
-		of.Unseen.First, of.Unseen.Count = of.First, len(c.input.Levels)
-		of.ofLevels(&interactionMap{categories: []category{c}}, nil, &interactionMap{})
-		terms = append(terms, of)
-	}
-	return terms
 }
 
 // leveled are the categories of a product.
@@ -161,36 +129,6 @@ func (p *Plain) ofLevels(key *interactionMap, met []int32, product *interactionM
 		columns.Factors = append(columns.Factors, [2]float64{float64(n.input), n.origin})
 	}
 	p.Columns = append(p.Columns, columns)
-}
-
-func (p *Plain) ofKeys(m *hashMap) {
-	hex := func(key uint64) string { return strconv.FormatUint(key, 16) }
-	p.Kind, p.Bits = "keys", m.term.Bits
-	for _, key := range m.term.Keys {
-		p.Keys = append(p.Keys, hex(key))
-	}
-	for i := range m.crosses {
-		cross, columns := &m.crosses[i], PlainColumns{}
-		for k, index := range cross.order {
-			of := Leveled{Input: index, Levels: len(m.inputs[index].Levels)}
-			for _, key := range cross.keys[k] {
-				of.Keys = append(of.Keys, hex(key))
-			}
-			columns.Key = append(columns.Key, of)
-		}
-		for _, n := range cross.numbers {
-			columns.Factors = append(columns.Factors, [2]float64{float64(n.input), n.origin})
-		}
-		p.Columns = append(p.Columns, columns)
-	}
-}
-
-func (p *Plain) ofWaves(m *fourierMap) {
-	p.Kind, p.Inputs = "waves", m.reader.dense
-	p.Numbers["inverse"], p.Numbers["rows"], p.Numbers["deviation"] = m.reader.inverse, m.term.Frequencies, m.term.Amplitudes
-	for k := 0; m.term.Amplitudes == nil && k < m.n; k++ {
-		p.Numbers["deviation"] = append(p.Numbers["deviation"], 1/math.Sqrt(float64(m.n)))
-	}
 }
 
 func (p *Plain) ofCycle(t *Cyclic, input *Input) {

@@ -199,3 +199,20 @@ func (m *cyclicMap) Fill(_ *credence.Workspace, dst linop.Dense, rows *credence.
 		}
 	}
 }
+
+// plain are the cubics.
+func (m *splineMap) plain(p Plain) []Plain {
+	p.Kind, p.Inputs = "spline", []int{m.input}
+	p.Numbers["knots"], p.Numbers["values"], p.Numbers["bends"] = m.knots, m.values.Data, m.bends.Data
+	return []Plain{p}
+}
+
+// plain are the harmonics of the period, each of its share.
+func (m *cyclicMap) plain(p Plain) []Plain {
+	p.ofCycle(&m.term, &m.input)
+	for j := range m.term.Harmonics {
+		share := 1 / float64((j+1)*(j+1))
+		p.Numbers["deviation"] = append(p.Numbers["deviation"], share, share)
+	}
+	return []Plain{p}
+}

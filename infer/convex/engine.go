@@ -3,6 +3,7 @@ package convex
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
@@ -110,7 +111,14 @@ func Supports(l credence.Likelihood, p credence.Prior) error {
 		}
 		return p.Validate()
 	}
-	return fmt.Errorf("convex: it needs the prior normal, laplace or studentt, not %v", p)
+	var able []string
+	for _, e := range prior.All() {
+		_, normal := e.Zero.(prior.Normal)
+		if _, heavy := tailsOf(e.Zero); normal || heavy {
+			able = append(able, e.Zero.Name())
+		}
+	}
+	return fmt.Errorf("convex: it needs the prior %s, not %v", strings.Join(able, " or "), p)
 }
 
 // New returns the engine for a model, and refuses one that it does not fit; see [Supports].
