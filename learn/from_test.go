@@ -60,10 +60,19 @@ func TestRowsOfBoth(t *testing.T) {
 	if err != nil || second.Rows() != once {
 		t.Fatalf("%d rows before, want %d: %v", second.Rows(), once, err)
 	}
+	positives := 0
+	for _, line := range strings.Split(monday+tuesday, "\n") {
+		if strings.HasPrefix(line, "1,") && !strings.Contains(line, ",NA,") {
+			positives++
+		}
+	}
 	take(t, second, tuesday)
 	rows := second.Rows()
 	for range 2 {
 		fitted, err := second.Fitted()
+		if want := float64(positives) / float64(rows); err == nil && math.Abs(fitted.TargetMean-want) > 1e-12 {
+			t.Errorf("%v of the rows are positive, want %v", fitted.TargetMean, want)
+		}
 		if err != nil || int64(fitted.Report.Rows) != rows {
 			t.Fatalf("%d rows, want %d: %v", fitted.Report.Rows, rows, err)
 		}

@@ -246,3 +246,15 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
+
+// Groups go by numbers where both are, else by texts.
+func TestGroupsInOrder(t *testing.T) {
+	list := []string{"-2", "9", "10", "Bern", "missing"}
+	for i, a := range list {
+		for j, b := range list {
+			if got := (Group{{"g", a}}).Compare(Group{{"g", b}}); (got < 0) != (i < j) || (got == 0) != (i == j) {
+				t.Errorf("%s against %s: %d", a, b, got)
+			}
+		}
+	}
+}

@@ -59,6 +59,22 @@ func between(t *testing.T, text, from, to string) string {
 	return inside
 }
 
+// TestIntervalsOfWeights: intervals of weights are as wide as was asked for.
+func TestIntervalsOfWeights(t *testing.T) {
+	rows, _ := rowsOf(t, 60, 5, false)
+	scorer := scorerOf(t, rows, fit.Options{Formula: "y ~ x + city"})
+	var page bytes.Buffer
+	must.Value(Write(t.Context(), &page, Input{Models: []Model{{"houses", scorer}}, Rows: rows, Interval: 0.5}))(t)
+	told := between(t, page.String(), `id="weights"`, `id="commands"`)
+	for _, term := range must.Value(score.Terms(scorer.Fitted(), score.TermOptions{Interval: 0.5}))(t) {
+		for _, end := range []float64{float64(term.Lower), float64(term.Upper)} {
+			if text := spread(end, float64(term.SD)); !strings.Contains(told, ">"+text+"<") {
+				t.Errorf("no interval of %s ends at %s", term.Name, text)
+			}
+		}
+	}
+}
+
 // TestPage: one file that asks for nothing, whose policy allows its own script and style alone, with every part; its
 // figures are those of evaluate, effects and the pictures.
 func TestPage(t *testing.T) {

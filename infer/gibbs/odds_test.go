@@ -13,7 +13,7 @@ import (
 
 // TestPriorOdds: with odds of their own for some columns the inclusions are those of all models, with the
 // inclusion of the others integrated under its Beta prior by the midpoint rule, and with it held; a group's
-// are those of its first column.
+// are those of its first column. What is told of the inclusion is its mean under that prior, given the others alone.
 func TestPriorOdds(t *testing.T) {
 	const p = 7
 	s := conform.NewSelection(30, p, 3, 0.4, 1, 0.5, false, 5)
@@ -38,7 +38,7 @@ func TestPriorOdds(t *testing.T) {
 				grid = append(grid, (float64(k)+0.5)/25)
 			}
 		}
-		total, mean, square := 0.0, 0.0, 0.0
+		total, mean, square, inclusion := 0.0, 0.0, 0.0, 0.0
 		for _, y := range s.Target {
 			mean += y / 30
 		}
@@ -58,11 +58,16 @@ func TestPriorOdds(t *testing.T) {
 		for k, list := range lists {
 			w := math.Exp(evidences[k] - evidences[0])
 			total += w
+			inclusion += w * grid[k]
 			for j, v := range list {
 				want[j] += w * v
 			}
 		}
-		for j, got := range inclusions(fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, spikeSlab, Config{Flips: 20_000, Draws: 100})) {
+		fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, spikeSlab, Config{Flips: 20_000, Draws: 100})
+		if got := fitted.Report.Hyper.Of("inclusion", math.NaN()); !(math.Abs(got-inclusion/total) <= 0.01) {
+			t.Errorf("%+v: the inclusion is %.4f, by enumeration %.4f", c, got, inclusion/total)
+		}
+		for j, got := range inclusions(fitted) {
 			if math.Abs(got-want[j]/total) > 0.01 {
 				t.Errorf("%+v: inclusion of column %d is %.4f, by enumeration %.4f", c, j+1, got, want[j]/total)
 			}

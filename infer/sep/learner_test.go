@@ -3,6 +3,7 @@ package sep
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -345,6 +346,22 @@ func TestSelectedCount(t *testing.T) {
 	above := (prior.SpikeSlab{Inclusion: param.Parameter{Value: l.prior.inclusion}}).SelectedAbove()
 	if want, seen := count(func(f *feature) bool { return l.marginal(f).Inclusion > above }); l.selected != want || want == seen || want == 0 {
 		t.Errorf("%d features selected, %d of %d by their inclusion", l.selected, want, seen)
+	}
+}
+
+// TestKnownCounts: what is counted beforehand is the weight of the rows of each class, of features and of the intercept.
+func TestKnownCounts(t *testing.T) {
+	l := must.Value(NewLearner(Config{KnownCounts: true}, Hyper{}))(t)
+	l.reserve(3)
+	for _, row := range []struct {
+		slots  []int32
+		label  int
+		weight float64
+	}{{[]int32{0, 2}, 1, 3}, {[]int32{0}, 0, 0.5}, {[]int32{2}, 1, 2}} {
+		l.count(row.slots, row.label, row.weight)
+	}
+	if got := [][2]float64{l.biasSums.count, l.classes(0).count, l.classes(2).count}; !slices.Equal(got, [][2]float64{{0.5, 5}, {0.5, 3}, {0, 5}}) {
+		t.Errorf("counts are %v", got)
 	}
 }
 

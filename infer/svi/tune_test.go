@@ -121,6 +121,9 @@ func TestStartsRedraw(t *testing.T) {
 		}
 		return value
 	}
+	if reflect.DeepEqual(lengthscales(one), lengthscales(four)) {
+		t.Error("the first of four draws is the best of this wave, or the others are the first again")
+	}
 	if penalised(four) < penalised(one)-0.5 {
 		t.Errorf("the best of four draws has the penalised bound %g, the first %g", penalised(four), penalised(one))
 	}

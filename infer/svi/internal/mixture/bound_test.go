@@ -65,7 +65,7 @@ func TestGradients(t *testing.T) {
 }
 
 // TestEntropyBound compares with the two-component entropy by quadrature: the bound is below, and
-// exactly (d/2)(1 − log 2) below for one component.
+// exactly (d/2)(1 − log 2) below for one component. Estimates spread by their standard errors.
 func TestEntropyBound(t *testing.T) {
 	pr := &problem.Problem{Data: conform.Opened(t, likelihood.Gaussian{}, &credence.Batch{X: linop.NewDense(1, 1), Target: []float64{1}}), Dims: 1}
 	family := problem.NewFamily(likelihood.Bernoulli{})
@@ -80,6 +80,14 @@ func TestEntropyBound(t *testing.T) {
 			truth -= math.Exp(l) * l * step
 		}
 		estimate, se := q.entropy(x, 4000, rand.New(rand.NewPCG(1, 1)))
+		spread := 0.0 // of 200 estimates, in standard errors
+		for seed := range uint64(200) {
+			v, se := q.entropy(x, 50, rand.New(rand.NewPCG(2, seed)))
+			spread += (v - truth) * (v - truth) / (se * se) / 200
+		}
+		if math.Abs(spread-1) > 0.5 { // five standard errors of a sum of squares
+			t.Errorf("gap %g: estimates spread %g times as their standard errors say", gap, math.Sqrt(spread))
+		}
 		if bound > truth {
 			t.Errorf("gap %g: bound %g is above the entropy %g", gap, bound, truth)
 		}
