@@ -1,6 +1,9 @@
 package table
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 // Rows know their lines, whatever malformed rows and empty lines stand between them.
 func TestLines(t *testing.T) {
@@ -22,6 +25,23 @@ func TestLines(t *testing.T) {
 	}
 	if len(r.Places) != 4 {
 		t.Errorf("%d places, want 4 runs of consecutive lines", len(r.Places))
+	}
+}
+
+// Texts that differ in a byte are different levels, whatever their length and the byte.
+func TestLevelsDifferByAByte(t *testing.T) {
+	for length := 1; length <= 20; length++ {
+		text := bytes.Repeat([]byte("x"), length)
+		for place := range text {
+			var l Levels
+			for c := range 256 {
+				other := bytes.Clone(text)
+				other[place] = byte(c)
+				if code, isNew := l.Find(other, 1); !isNew || code != c {
+					t.Fatalf("%q is taken for %q", other, l.List[code].Text)
+				}
+			}
+		}
 	}
 }
 

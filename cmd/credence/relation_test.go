@@ -634,7 +634,7 @@ func commandSubjects() []relation.Subject {
 		{Name: "select", Job: job("select", "y", "gaussian", "spikeslab", "ep(tolerance=1e-9)", "--path=always", "--moments")},
 		{Name: "select, by draws", Job: job("select", "y", "gaussian", "spikeslab", "ep(tolerance=1e-9)", "--path=never", "--null-check", "2", "--bootstrap", "3", "--check", "3")},
 		{Name: "predict", Job: job("predict", "count", "poisson", "normal", svi, "--interval", "0.8", "--mean-interval")},
-		{Name: "predict many rows", Job: job("predict", "y", "gaussian", "normal", exact)},
+		{Name: "predict many rows", Job: job("predict", "y", "gaussian", "normal", exact, "--mean-interval")},
 		{Name: "predict by a stream", Job: job("predict", "b", "", "", "")},
 		{Name: "evaluate", Job: job("evaluate", "y", "gaussian", "normal", exact)},
 		{Name: "evaluate by groups", Job: job("evaluate", "y", "gaussian", "normal", exact, "--by", "city", "--reliability")},

@@ -12,7 +12,7 @@ import (
 
 // TestDraws: where one cluster holds all candidates, what is left of q without their sites is the likelihood, and
 // draws have the inclusions of enumeration, though those of the sites have not. A cluster of one has its own
-// inclusion.
+// inclusion, and is drawn apart from others.
 func TestDraws(t *testing.T) {
 	for _, c := range []struct {
 		n, p        int
@@ -51,6 +51,23 @@ func TestDraws(t *testing.T) {
 			}
 			if math.Abs(share-want[j-1]) > tolerance {
 				t.Errorf("%+v: weight %d is in %.4f of the draws, and should be in %.4f", c, j, share, want[j-1])
+			}
+			for other := 0; c.correlation == 0 && other < k; other++ {
+				both, others := 0.0, 0.0
+				for i := range draws.Count {
+					in := draws.In[i*len(draws.Weights):]
+					if in[other] {
+						others++
+						if in[k] {
+							both++
+						}
+					}
+				}
+				// six standard errors of how often both are in, of samples without replacement
+				n := float64(draws.Count)
+				if expected := others * share; math.Abs(both-expected) > 1+6*math.Sqrt(expected*(1-share)*(1-others/n)) {
+					t.Errorf("weights %d and %d are both in %v draws, and should be in %.1f", draws.Weights[other], j, both, expected)
+				}
 			}
 		}
 	}
