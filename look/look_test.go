@@ -288,7 +288,7 @@ func TestLargestNumbers(t *testing.T) {
 
 // TestEnds: a target ranges as its column does, though the row that has its end is none of those that are looked at.
 func TestEnds(t *testing.T) {
-	for end, want := range map[string]string{"77": "whole numbers from 0 to 77", "-8": "numbers"} { // which are no counts
+	for end, want := range map[string]string{"77": "whole numbers from 0 to 77", "-8": "numbers"} {
 		for far := range 2 { // of rows so near one at most is looked at
 			s := plain(20_001).add("count", func(i int) string {
 				if i == 10_006+2*far {
