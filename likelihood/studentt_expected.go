@@ -68,8 +68,8 @@ func (l StudentT) expected(peak, width, y, mean, variance float64) (value, dMean
 }
 
 // TiltedMoments is by the trapezium rule over u = log λ: Z is the mixture over λ of N(y|mean, variance + Scale²/λ),
-// which may have two peaks. The integrand is analytic for |Im u| < π/2, and is larger there by cos(Im u)^−a at most: with
-// these steps the rule is off by less than 1e-11.
+// which may have two peaks. The integrand is analytic for |Im u| < π/2, and is larger there by cos(Im u)^−a at most:
+// with these steps the rule is off by less than 1e-11.
 func (l StudentT) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVariance float64) {
 	if variance <= 0 {
 		value, first, second := l.Derivatives(y, mean)

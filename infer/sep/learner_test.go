@@ -349,7 +349,7 @@ func TestSelectedCount(t *testing.T) {
 	}
 }
 
-// TestKnownCounts: what is counted beforehand is the weight of the rows of each class, of features and of the intercept.
+// TestKnownCounts: what is counted beforehand is the weight of the rows of a class, of features and the intercept.
 func TestKnownCounts(t *testing.T) {
 	l := must.Value(NewLearner(Config{KnownCounts: true}, Hyper{}))(t)
 	l.reserve(3)
