@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence/calibration"
 	"github.com/credence-ml/credence/selection"
@@ -107,10 +108,5 @@ func (f *Fitted) Share(i int) float64 {
 
 // equal says whether all members have the same share.
 func (f *Fitted) equal() bool {
-	for i := range f.Members {
-		if f.Members[i].Weight != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.Members, func(m Member) bool { return m.Weight != 0 })
 }

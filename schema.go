@@ -1,6 +1,7 @@
 package credence
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/credence-ml/credence/internal/cell"
@@ -109,12 +110,7 @@ func (s *Schema) Names() []string {
 
 // Index returns the position of the named column, or -1.
 func (s *Schema) Index(name string) int {
-	for i := range s.Columns {
-		if s.Columns[i].Name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 }
 
 // Places returns the position of every named column; of equal names that of the first.

@@ -2,6 +2,7 @@ package ability
 
 import (
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 )
@@ -41,10 +42,5 @@ type Uniter interface {
 // Bounded says whether all numbers are at most 10¹⁰⁰ in size: a state of such numbers stays finite
 // under ordinary rows.
 func Bounded(numbers ...float64) bool {
-	for _, v := range numbers {
-		if !(math.Abs(v) <= 1e100) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(numbers, func(v float64) bool { return !(math.Abs(v) <= 1e100) })
 }

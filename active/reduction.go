@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
 )
@@ -54,9 +56,7 @@ func (b *Picker) validate(candidates *credence.Batch) {
 func (r *reduction) include(column []float64, factor float64) {
 	for i := range r.first {
 		row, scale := r.covariance.Row(i), factor*column[i]
-		for v := range row {
-			row[v] -= scale * column[r.first+v]
-		}
+		floats.AddScaled(row, -scale, column[r.first:r.first+len(row)])
 	}
 }
 

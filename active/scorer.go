@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
@@ -222,14 +224,10 @@ func (s *Scorer) designs(rows *credence.Batch) (designs []credence.Design, gaps 
 		m.Model.Features.Transform(s.ws, &designs[k], rows)
 		gaps[k] = make([]float64, n)
 		m.Posterior.Latent(s.ws, gaps[k], nil, &designs[k])
-		for i, v := range gaps[k] {
-			total[i] += s.fitted.Share(k) * v
-		}
+		floats.AddScaled(total, s.fitted.Share(k), gaps[k])
 	}
 	for k := range gaps {
-		for i := range total {
-			gaps[k][i] -= total[i]
-		}
+		floats.Sub(gaps[k], total)
 	}
 	return designs, gaps
 }

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -117,10 +118,7 @@ func (c *columnReader) next() (err error) {
 			c.leaf.spread(dictionary, c.numbers, 1, 0, count)
 			return nil
 		}
-		c.codes = make([]int32, count)
-		for i := range c.codes {
-			c.codes[i] = -1
-		}
+		c.codes = slices.Repeat([]int32{-1}, count)
 	}
 	return nil
 }

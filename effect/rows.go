@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/score"
@@ -251,9 +253,7 @@ func (r *runner) addDraws(k int, m *member, from, count int) {
 	r.ws.Each(count, func(i int) {
 		row := values[i*m.count : (i+1)*m.count]
 		if offset := r.batch.OffsetOf(i); offset != 0 {
-			for s := range row {
-				row[s] += offset
-			}
+			floats.AddConst(offset, row)
 		}
 		if m.curves == nil {
 			m.curve.each(row)

@@ -131,9 +131,7 @@ func (m *bumpMap) Pullback(ws *credence.Workspace, grad []float64, rows *credenc
 		m.reader.read(job.x, rows, first, job.rows)
 		ws.Pool().Run(job.tasks(), job.backward)
 		for task := range job.tasks() {
-			for j, v := range job.sums[task*d : (task+1)*d] {
-				byInput[j] += v
-			}
+			kernel.Axpy(1, job.sums[task*d:(task+1)*d], byInput)
 		}
 	}
 	m.bumps.Lengthscale.addTo(grad, byInput)

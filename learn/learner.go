@@ -195,12 +195,7 @@ func (l *Learner) place(err error) error {
 
 // hasImportance says whether the columns beside sparse entries are those of Vowpal Wabbit text.
 func hasImportance(columns []table.Column) bool {
-	for i := range columns {
-		if columns[i].Name == "weight" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == "weight" })
 }
 
 // begin compiles the formula for the first rows.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/feature"
@@ -203,10 +205,7 @@ func (f *form) addFactor(out map[string]any, shape string, d int, rows []float64
 	first := len(f.short)
 	for k := 0; len(rows) > 0; k++ {
 		n := map[string]int{"full": d, "lower": k + 1, "upper": d - k}[shape]
-		largest := 0.0
-		for _, v := range rows[:n] {
-			largest = max(largest, math.Abs(v))
-		}
+		largest := floats.Norm(rows[:n], math.Inf(1))
 		unit := max(largest/math.MaxInt16, math.SmallestNonzeroFloat64)
 		for _, v := range rows[:n] {
 			f.short = append(f.short, int16(math.Round(v/unit)))

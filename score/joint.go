@@ -119,10 +119,7 @@ func (l *Leaver) leaveJoint(rows *Rows, i int, weight float64, slopes []float64)
 	if most := (1 - leastShare) * variance; explained > most {
 		explained, share = most, math.Sqrt(most/explained)
 	}
-	f := make([]float64, jointDraws)
-	for s := range f {
-		f[s] = mean
-	}
+	f := slices.Repeat([]float64{mean}, jointDraws)
 	kernel.Axpy(math.Sqrt(variance-explained), j.unit, f)
 	for k, slope := range slopes {
 		kernel.Axpy(share*slope, j.Moved[k], f)

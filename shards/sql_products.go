@@ -3,6 +3,7 @@ package shards
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -159,9 +160,7 @@ func (q *asked) combinations(c *column) []combination {
 		for i := range list {
 			for k := range l.Levels {
 				levels := map[int]string{l.Input: q.inputs[l.Input].Levels[k]}
-				for input, level := range list[i].levels {
-					levels[input] = level
-				}
+				maps.Copy(levels, list[i].levels)
 				more = append(more, combination{c.first + (list[i].weight-c.first)*l.Levels + k, levels})
 			}
 		}

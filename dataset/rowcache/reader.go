@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/credence-ml/credence"
@@ -109,12 +110,7 @@ func (r *Reader) Sparse() bool { return r.sparse }
 
 // Ones reports whether every sparse value is 1.
 func (r *Reader) Ones() bool {
-	for i := range r.index {
-		if !r.index[i].ones {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.index, func(e entry) bool { return !e.ones })
 }
 
 // ReadBlock fills dst with the rows of block i, reusing its memory and that of

@@ -87,15 +87,7 @@ func (b *Block) order() (finite bool) {
 // finite reports whether the values of the open row are: sums of finite values may
 // not be.
 func (b *Block) finite() bool {
-	if b.Ones {
-		return true
-	}
-	for _, v := range b.Value[b.Start[b.Count]:] {
-		if math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
+	return b.Ones || !slices.ContainsFunc(b.Value[b.Start[b.Count]:], func(v float64) bool { return math.IsInf(v, 0) })
 }
 
 // spellOnes writes out the values that were ones so far.

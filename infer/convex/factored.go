@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/gauss"
@@ -223,9 +225,7 @@ func (t *dualTable) factor(_ context.Context, precision []float64) error {
 
 func (t *dualTable) solve(_ context.Context, dst, v []float64) error {
 	copy(dst, v)
-	for j, l := range t.lambda {
-		dst[j] *= l
-	}
+	floats.Mul(dst, t.lambda)
 	rows, back := make([]float64, len(t.roots)), make([]float64, len(dst))
 	t.columns.Mul(t.table.ws, rows, dst)
 	t.system.Solve(rows, rows)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/gauss"
@@ -71,9 +73,7 @@ func (p *dual) load(ctx context.Context, features credence.Features) (err error)
 	}
 	if first {
 		p.y = p.summary.units.targets(nil, &p.held.Batch)
-		for i := range p.y {
-			p.y[i] -= p.location
-		}
+		floats.AddConst(-p.location, p.y)
 	}
 	p.freeze(!p.tuned || p.frozen)
 	return nil
@@ -205,9 +205,7 @@ func (p *dual) posterior() credence.Posterior {
 	kernel.Scale(math.Sqrt(p.last.noise), q.Factor)
 	p.projectTo(q.Mean)
 	problem.Spread(q.PriorVariance, p.groups, func(k int) float64 { return p.last.prior[k] })
-	for j, v := range q.PriorVariance {
-		q.Mean[j] *= v
-	}
+	floats.Mul(q.Mean, q.PriorVariance)
 	u.Own(q.Mean)
 	return q
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/gauss"
@@ -147,9 +149,7 @@ func (p *primal) addRows(ctx context.Context, features credence.Features) (*part
 
 func (p *primal) evaluate(ctx context.Context, at *values, slope *slopes) (float64, error) {
 	problem.Spread(p.s, p.groups, func(k int) float64 { return math.Sqrt(at.prior[k]) })
-	for j, v := range p.deviation {
-		p.s[j] *= v
-	}
+	floats.Mul(p.s[:len(p.deviation)], p.deviation)
 	precision := 1 / at.noise
 	gram := p.gram
 	copy(p.m, p.cross)

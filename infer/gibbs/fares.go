@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -66,9 +68,7 @@ func (c *chain) precision() float64 {
 // weigh multiplies numbers of the rows by W.
 func (c *chain) weigh(rows []float64) {
 	if c.Classes {
-		for i, v := range c.noise {
-			rows[i] /= v
-		}
+		floats.Div(rows, c.noise)
 	}
 }
 

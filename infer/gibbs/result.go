@@ -1,6 +1,7 @@
 package gibbs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -161,12 +162,7 @@ func (f *fit) run(ctx context.Context) error {
 func (f *fit) together(run func(k int) error) error {
 	failed := make([]error, f.config.Chains)
 	credence.NewWorkspace(f.config.Threads).Pool().Run(len(failed), func(k, _ int) { failed[k] = run(k) })
-	for _, err := range failed {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(failed...)
 }
 
 // stuck is by how many nats a chain's mean log density may be below the best one's before it counts as

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
 	"github.com/credence-ml/credence/internal/special"
@@ -169,9 +171,7 @@ func (r *parabolas) store(w []float64) {
 	n, m := r.Rows, len(r.few)
 	r.ws.Pool().TrsmLeft(false, n, 1, r.lines[m*n:], n, r.at[m:], 1)
 	r.MulTrans(r.ws, w, r.at[m:])
-	for j, v := range r.inverse {
-		w[j] *= v
-	}
+	floats.Mul(w, r.inverse)
 	for k, j := range r.few {
 		w[j] = r.at[k]
 	}

@@ -3,6 +3,8 @@ package problem
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence/internal/special"
 )
 
@@ -95,9 +97,7 @@ func (t *Mixer) White(w []float64) {
 	for i := range t.all() {
 		l := t.roots[i]
 		t.each(i, w, func(w, s []float64) {
-			for r := range w {
-				w[r] /= s[r]
-			}
+			floats.Div(w, s)
 			solveRoot(l, w, len(w), 1)
 		})
 	}
@@ -115,9 +115,7 @@ func (t *Mixer) Precision(w []float64) {
 				}
 				w[r] /= l[r*len(w)+r]
 			}
-			for r := range w {
-				w[r] /= s[r]
-			}
+			floats.Div(w, s)
 		})
 	}
 }

@@ -3,6 +3,8 @@ package arrow
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 )
 
@@ -293,9 +295,7 @@ func (f *Factor) Draw(dst, z []float64) {
 
 // give stores Sx.
 func (f *Factor) give(dst []float64) {
-	for j, s := range f.deviations {
-		f.x[j] *= s
-	}
+	floats.Mul(f.x, f.deviations)
 	f.p.Give(dst, f.x)
 }
 
@@ -303,9 +303,7 @@ func (f *Factor) give(dst []float64) {
 func (f *Factor) eliminate(b []float64) {
 	p, x, q, size := f.p, f.x, f.p.Dense, f.p.Rest()
 	p.Take(x, b)
-	for j, s := range f.deviations {
-		x[j] *= s
-	}
+	floats.Mul(x, f.deviations)
 	for t := range p.heads {
 		at := &p.heads[t]
 		for g := range at.levels {

@@ -100,10 +100,7 @@ func NewFinder(features credence.Features) *Finder {
 
 // levels are those that a key has at every sparse column, -1 where it has none.
 func (f *Finder) levels(runs []ability.LevelRun) []int32 {
-	list := make([]int32, f.weights-f.dense)
-	for j := range list {
-		list[j] = -1
-	}
+	list := slices.Repeat([]int32{-1}, f.weights-f.dense)
 	for _, r := range runs {
 		for j := range r.Levels * r.Columns {
 			list[r.First-f.dense+j] = int32(j / r.Columns)

@@ -1,6 +1,10 @@
 package arrow
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Iterations end where every residual is a share of the right side, or after mostIterations. What is averaged over
 // probes is the second order of S̃⁻¹ − I, whose own error by few of them is a hundred times what their residuals leave.
@@ -218,14 +222,10 @@ func (f *Crossed) solveFirst(middle []float64) {
 func (f *Crossed) Whiten(dst, white, b []float64) {
 	x := f.x
 	f.p.Take(x, b)
-	for j, s := range f.s {
-		x[j] *= s
-	}
+	floats.Mul(x, f.s)
 	f.solve(x)
 	f.p.Give(white, x)
-	for j, s := range f.s {
-		x[j] *= s
-	}
+	floats.Mul(x, f.s)
 	f.p.Give(dst, x)
 }
 

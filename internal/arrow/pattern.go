@@ -39,12 +39,9 @@ type head struct {
 // New returns the pattern of heads, outermost first, each of the runs of one key, with their cells. It refuses what is
 // none.
 func New(weights, dense int, heads [][]ability.LevelRun, cells linop.CSR) (*Pattern, error) {
-	p := &Pattern{Weights: weights, Dense: dense, Cells: cells, place: make([]int32, max(0, weights))}
+	p := &Pattern{Weights: weights, Dense: dense, Cells: cells, place: slices.Repeat([]int32{-1}, max(0, weights))}
 	if weights < 0 || dense < 0 || dense > weights || cells.Cols != weights {
 		return nil, fmt.Errorf("arrow: %d weights, %d of them dense, and cells of %d columns", weights, dense, cells.Cols)
-	}
-	for j := range p.place {
-		p.place[j] = -1
 	}
 	rows := 0
 	for _, runs := range heads {

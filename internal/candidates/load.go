@@ -6,6 +6,7 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
@@ -64,9 +65,7 @@ func (p *Precision) MulVec(dst, x []float64) {
 	defer p.WS.Release(p.WS.Mark())
 	rows := p.WS.Floats(len(p.ByRow))
 	p.Mul(p.WS, rows, x)
-	for i, b := range p.ByRow {
-		rows[i] *= b
-	}
+	floats.Mul(rows, p.ByRow)
 	p.MulTrans(p.WS, dst, rows)
 	for j, l := range p.Prior {
 		dst[j] += l * x[j]

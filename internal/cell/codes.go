@@ -95,10 +95,6 @@ func named(name string) bool {
 		return true
 	}
 	// Ids such as "userId", but no "paid": the end is a word of its own, or begins with a capital.
-	for _, end := range []string{"Id", "ID", "Code", "Zip"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return slices.Contains([]string{"id", "uid", "code", "zip", "zipcode", "postcode"}, last)
+	ends := func(end string) bool { return strings.HasSuffix(name, end) }
+	return slices.ContainsFunc([]string{"Id", "ID", "Code", "Zip"}, ends) || slices.Contains([]string{"id", "uid", "code", "zip", "zipcode", "postcode"}, last)
 }

@@ -25,12 +25,8 @@ func PlainName(s string) bool {
 	if first == '.' && len(s) > width && s[width] >= '0' && s[width] <= '9' {
 		return false
 	}
-	for _, r := range s {
-		if !NameRune(r) || r == utf8.RuneError {
-			return false
-		}
-	}
-	return strings.ContainsFunc(s, NameStart)
+	foreign := func(r rune) bool { return !NameRune(r) || r == utf8.RuneError }
+	return !strings.ContainsFunc(s, foreign) && strings.ContainsFunc(s, NameStart)
 }
 
 // NameStart reports whether a name that stands without backquotes may begin so.

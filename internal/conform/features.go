@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
 )
@@ -183,9 +185,7 @@ func featureHyper(t *testing.T, features credence.Tunable, rows *credence.Batch,
 		values[k] = h.Value
 	}
 	sameBits(t, "features at their own values", transform(features.WithHyper(values), 1, rows), whole)
-	for k := range values {
-		values[k] *= 1.25
-	}
+	floats.Scale(1.25, values)
 	moved := features.WithHyper(values).(credence.Tunable)
 	for k, h := range moved.Hyper() {
 		was := hypers[k]

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/linop"
 )
@@ -29,10 +31,7 @@ func Posterior(t *testing.T, q credence.Posterior, sparse int, tolerance float64
 		unit := unitDesign(d-sparse, sparse)
 		m, v := make([]float64, d), make([]float64, d)
 		q.Latent(ws, m, v, unit)
-		largest := 0.0
-		for _, x := range variance {
-			largest = math.Max(largest, x)
-		}
+		largest := floats.Max(variance)
 		for j := range d {
 			if !(math.Abs(m[j]-mean[j]) <= tolerance*(1+math.Abs(mean[j]))) || !(math.Abs(v[j]-variance[j]) <= tolerance*largest) {
 				t.Errorf("weight %d is %g with variance %g as a row, %g with %g as a marginal", j, m[j], v[j], mean[j], variance[j])
@@ -52,12 +51,8 @@ func Posterior(t *testing.T, q credence.Posterior, sparse int, tolerance float64
 		double := *phi
 		double.Dense.Data = append([]float64(nil), phi.Dense.Data...)
 		double.Sparse.Value = append([]float64(nil), phi.Sparse.Value...)
-		for i := range double.Dense.Data {
-			double.Dense.Data[i] *= -2
-		}
-		for i := range double.Sparse.Value {
-			double.Sparse.Value[i] *= -2
-		}
+		floats.Scale(-2, double.Dense.Data)
+		floats.Scale(-2, double.Sparse.Value)
 		v := make([]float64, n)
 		q.Latent(ws, make([]float64, n), v, &double)
 		for i := range n {
@@ -123,10 +118,7 @@ func covariance(t *testing.T, q credence.Joint, phi, unit *credence.Design, vari
 	d := q.Weights()
 	weights := linop.NewDense(d, d)
 	q.Covariance(ws, &weights, unit, unit)
-	largest := 0.0
-	for _, v := range variance {
-		largest = math.Max(largest, v)
-	}
+	largest := floats.Max(variance)
 	for j := range d {
 		if !(math.Abs(weights.Row(j)[j]-variance[j]) <= tolerance*largest) {
 			t.Errorf("weight %d has covariance %g with itself and variance %g", j, weights.Row(j)[j], variance[j])

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/likelihood"
@@ -121,10 +123,7 @@ func (f Columns) Transform(_ *credence.Workspace, phi *credence.Design, rows *cr
 // the rounding of the value over the step, 1e-13·10³/1e-5, and the curvature's share.
 func Gradient(t *testing.T, x, gradient []float64, value func(x []float64) float64) {
 	t.Helper()
-	largest := 0.0
-	for _, g := range gradient {
-		largest = math.Max(largest, math.Abs(g))
-	}
+	largest := floats.Norm(gradient, math.Inf(1))
 	for i, at := range x {
 		const h = 1e-5
 		x[i] = at + h

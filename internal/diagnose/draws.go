@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
@@ -77,9 +79,7 @@ func (s *Draws) logDensities(ws *credence.Workspace, family credence.Likelihood,
 // row adds the offset of row i to its latent values, and stores its log densities.
 func (s *Draws) row(family credence.Likelihood, rows *credence.Batch, i int, latent, logs []float64) {
 	if rows.Offset != nil {
-		for l := range latent {
-			latent[l] += rows.Offset[i]
-		}
+		floats.AddConst(rows.Offset[i], latent)
 	}
 	weight := rows.WeightOf(i)
 	if weight == 0 {

@@ -3,6 +3,8 @@ package gauss
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
 )
@@ -63,9 +65,7 @@ func (f *Dual) Solve(dst, b []float64) (square float64) {
 	f.ws.Pool().TrsmLeft(true, f.n, 1, f.upper, f.n, dst, 1)
 	square = kernel.Dot(dst, dst)
 	f.ws.Pool().TrsmLeft(false, f.n, 1, f.upper, f.n, dst, 1)
-	for i, r := range f.roots {
-		dst[i] *= r
-	}
+	floats.Mul(dst, f.roots)
 	return square
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence/internal/kernel"
 )
 
@@ -224,10 +226,7 @@ func (m *search) iterate() (bool, error) {
 	}
 	t, limit := 1.0, math.Inf(1)
 	if m.MaxStep > 0 || len(m.history) == 0 {
-		largest := 0.0
-		for _, d := range m.direction {
-			largest = max(largest, math.Abs(d))
-		}
+		largest := floats.Norm(m.direction, math.Inf(1))
 		if m.MaxStep > 0 {
 			limit = m.MaxStep / largest
 			t = min(t, limit)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence/fit"
 )
 
@@ -126,9 +128,7 @@ func Roles() []Relation {
 				if additive(j) {
 					j = j.Both(func(t Table) Table {
 						y, o := slices.Clone(t.Numbers[j.Target()]), t.Numbers["o"]
-						for i := range y {
-							y[i] -= o[i]
-						}
+						floats.Sub(y, o)
 						return t.With(j.Target(), y)
 					})
 				}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
@@ -229,9 +231,7 @@ func (q *Bound) Finish(gradient, x []float64) float64 {
 	bound += q.entropyBound(gradient, x) + q.HyperDensity(x)
 	for k := range q.Components {
 		_, gl := q.Component(gradient, k)
-		for j := range gl { // from Ψ to log Ψ
-			gl[j] *= q.Psi[k*d+j]
-		}
+		floats.Mul(gl, q.Psi[k*d:(k+1)*d]) // from Ψ to log Ψ
 	}
 	free, hyper := q.Parameters(gradient)
 	copy(free, q.Slope)

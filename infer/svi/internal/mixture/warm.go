@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 )
@@ -138,9 +140,7 @@ func (r Rule) step(m *memory, steps int, z, gradient []float64, rate float64) {
 	}
 	switch r {
 	case SGD:
-		for i, g := range gradient {
-			z[i] += rate * g
-		}
+		floats.AddScaled(z, rate, gradient)
 	case Momentum: // Polyak (1964), with the usual 0.9
 		const memory = 0.9
 		for i, g := range gradient {

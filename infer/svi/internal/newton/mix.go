@@ -193,9 +193,7 @@ func (n *Newton) Shift(at *Point) []float64 {
 	n.Layout.Mul(shift, at.Sites, at.Mean)
 	pull := make([]float64, n.Dims)
 	n.precision(pull, at.Mean, at.Prior)
-	for j, v := range pull {
-		shift[j] += v
-	}
+	kernel.Axpy(1, pull, shift)
 	return shift
 }
 

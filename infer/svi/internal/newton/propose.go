@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
@@ -180,10 +182,7 @@ func (n *Newton) stepParameters(to, at *Point, s *Statistics, residual, delta []
 		}
 		coupled = false
 	}
-	largest := 0.0
-	for _, v := range right {
-		largest = math.Max(largest, math.Abs(v))
-	}
+	largest := floats.Norm(right, math.Inf(1))
 	// A change by a factor e is as much as one quadratic model can be trusted with.
 	shrink := rho * math.Min(1, 1/math.Max(largest, 1e-300))
 	gain := 0.0

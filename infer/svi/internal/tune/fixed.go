@@ -3,6 +3,8 @@ package tune
 import (
 	"context"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/internal/newton"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
@@ -94,9 +96,7 @@ func (t *tuner) normal(at *newton.Point, mean []float64) (float64, bool) {
 			first, unit[0] = make([]float64, d), 1
 			t.Layout.Mul(first, at.Sites, unit)
 		}
-		for j := range d { // Φᵀ(b − β Mean)
-			t.h[j] -= in.Mean * first[j]
-		}
+		floats.AddScaled(t.h, -in.Mean, first) // Φᵀ(b − β Mean)
 		in.CentreSlope(t.h)
 		in.CentreCurvature(t.Layout, at.Sites)
 	}
