@@ -169,13 +169,19 @@ func (d *Distribution) countsCRPS(i int, y float64) float64 {
 	}
 	score := sumCounts(func(k float64) float64 { p := d.CDF(i, k); return p * p }, first, y, tolerance)
 	above := func(k float64) float64 { p := 1 - d.CDF(i, k); return p * p }
+	if !bounded { // the whole is one block, and what is as wide beyond it
+		last = y + math.Exp2(math.Ceil(math.Log2(math.Max(last-y, directCounts))))
+	}
 	score += sumCounts(above, y, last, tolerance)
-	for !bounded && above(last)*last > leftCounts*score {
-		score += sumCounts(above, last, 2*last, tolerance)
-		last *= 2
+	for !bounded && above(last)*last > leftCounts*score && above(last) > cdfError*cdfError {
+		score += sumCounts(above, last, 2*last-y, tolerance)
+		last = 2*last - y
 	}
 	return score
 }
+
+// cdfError is how far off distribution functions may be: beyond where so little is left they are nothing but rounding.
+const cdfError = 1e-9
 
 // leftCounts is what counts may add to a score, as a part of it, that are not looked at.
 const leftCounts = 1e-8

@@ -3,6 +3,10 @@ package credence
 import (
 	"math"
 	"testing"
+
+	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // TestSumsOfLargeCounts: beyond 2⁵³ whole numbers are 2 and more apart, and a sum over them ends, with each number as
@@ -14,6 +18,48 @@ func TestSumsOfLargeCounts(t *testing.T) {
 	} {
 		if sum := sumCounts(func(float64) float64 { return 1 }, c.first, c.last, 0); math.Abs(sum-(c.last-c.first)) > 1e-9*(c.last-c.first) {
 			t.Errorf("from %v to %v there are %v, want %v", c.first, c.last, sum, c.last-c.first)
+		}
+	}
+}
+
+// Counts whose logarithm is hardly known have a score, whose tail ends where 1 less the distribution function is rounding.
+func TestCRPSOfUnknownCounts(t *testing.T) {
+	for _, l := range []Predictive{likelihood.Poisson{}, likelihood.NegativeBinomial{Size: param.From(1.6)}, likelihood.NegativeBinomial{Size: param.From(0.3)}} {
+		f := &Fitted{}
+		for _, variance := range []float64{20, 32, 45} {
+			f.Members = append(f.Members, Member{Model: Model{Features: identity{1}, Likelihood: l}, Posterior: point{[]float64{-8}, variance}})
+		}
+		d, _ := distributions(t, f, batchOf(1))
+		for _, y := range []float64{0, 40, 3e6} {
+			const direct = 4000.0
+			want := 0.0
+			for k := 0.0; k < direct; k++ {
+				p := d.CDF(0, k)
+				if k >= y {
+					p = 1 - p
+				}
+				want += p * p
+			}
+			square := func(s float64) (float64, float64, float64) {
+				k := math.Exp(s)
+				p := d.CDF(0, math.Floor(k))
+				if k >= y {
+					p = 1 - p
+				}
+				return p * p * k, 0, 0
+			}
+			breaks := []float64{math.Log(direct)}
+			for x := breaks[0] + 1; 1-d.CDF(0, math.Exp(x)) > 1e-9; x++ {
+				if last := breaks[len(breaks)-1]; last < math.Log(y) && x > math.Log(y) {
+					breaks = append(breaks, math.Log(y))
+				}
+				breaks = append(breaks, x)
+			}
+			beyond, _, _ := quad.Adaptive(square, breaks, 1e-7)
+			want += beyond
+			if got := d.CRPS(0, y, nil); !(math.Abs(got-want) <= 1e-4*want) {
+				t.Errorf("%v, y %v: the score is %v, by parts %v", l, y, got, want)
+			}
 		}
 	}
 }

@@ -38,6 +38,9 @@ const patience = 60 * time.Second
 var remedies = regexp.MustCompile(`(?i)\b(add|ask|begins?|check|choose|convert|copy|correct|declare|divide|export|fetch|fill|fit|free|give|keep|leave|let|list|make|multiply|` +
 	`name|needs|number the|pass|pick|put|quote|raise|read|remove|restore|run|save|scale|see|start|state|split|the columns are|there can be|use|was it|was the file|wait|warm|write)\b`)
 
+// progress is what a long command says of itself.
+var progress = regexp.MustCompile(` so far(, about .* left)?$| will take about \S+ \S+$`)
+
 // check runs a command on something hostile. Right is an exit of 0 with what accept, where there is one,
 // finds in order; a refusal is one line that names the place, if one is given, and a remedy. All else fails.
 func (c *tally) check(name, stdin, place string, accept func(o outcome) error, args ...string) outcome {
@@ -79,7 +82,7 @@ func (c *tally) judge(ctx context.Context, o outcome, place string, accept func(
 	message := ""
 	for _, line := range lines {
 		// of progress
-		if strings.HasPrefix(line, "credence: ") && !strings.HasPrefix(line, "credence: warning: ") && !strings.HasPrefix(line, "credence: note: ") && !strings.HasSuffix(line, " so far") {
+		if strings.HasPrefix(line, "credence: ") && !strings.HasPrefix(line, "credence: warning: ") && !strings.HasPrefix(line, "credence: note: ") && !progress.MatchString(line) {
 			if message != "" {
 				return fmt.Errorf("exit %d with more than one message: %s", o.code, o.err)
 			}
