@@ -24,14 +24,14 @@ func TestSumsOfLargeCounts(t *testing.T) {
 
 // Counts whose logarithm is hardly known have a score, whose tail ends where 1 less the distribution function is rounding.
 func TestCRPSOfUnknownCounts(t *testing.T) {
-	for _, l := range []Predictive{likelihood.Poisson{}, likelihood.NegativeBinomial{Size: param.From(1.6)}, likelihood.NegativeBinomial{Size: param.From(0.3)}} {
+	for _, l := range []Predictive{likelihood.Poisson{}, likelihood.NegativeBinomial{Size: param.From(0.3)}} {
 		f := &Fitted{}
 		for _, variance := range []float64{20, 32, 45} {
 			f.Members = append(f.Members, Member{Model: Model{Features: identity{1}, Likelihood: l}, Posterior: point{[]float64{-8}, variance}})
 		}
 		d, _ := distributions(t, f, batchOf(1))
-		for _, y := range []float64{0, 40, 3e6} {
-			const direct = 4000.0
+		for _, y := range []float64{0, 3e6} {
+			const direct = 500.0
 			want := 0.0
 			for k := 0.0; k < direct; k++ {
 				p := d.CDF(0, k)
