@@ -36,9 +36,9 @@ func (f *Fitted) Distribution(ws *Workspace, rows *Batch) (*Distribution, error)
 	return dist, f.DistributionTo(ws, dist, rows)
 }
 
-// DistributionTo stores the predictive distribution of the rows in dst, reusing its
-// memory: where dst has held as many rows before, nothing is allocated, but for a
-// likelihood of each row where rows state their trials or precisions.
+// DistributionTo stores the predictive distribution of the rows in dst, reusing its memory: where dst has held as many
+// rows before, nothing is allocated, but for a likelihood of each row where rows state their trials or precisions. Only
+// dst changes, and the scratch of ws, which is for one goroutine at a time.
 func (f *Fitted) DistributionTo(ws *Workspace, dst *Distribution, rows *Batch) error {
 	if err := f.CheckWeights(); err != nil {
 		return fmt.Errorf("predict: %w", err)

@@ -6,6 +6,12 @@
 //	defer file.Close()
 //	result, err := file.Evaluate(ctx, apply.Measures{}) // result.NLPD, result.RMSE, result.Coverage["0.9"]
 //
+// Models are compared by the rows that all of them are scored on:
+//
+//	scores := score.NewScores("first", model)
+//	err := file.Each(ctx, scores.Add) // and of each other model
+//	comparison, err := score.Compare(scores, others)
+//
 // Predictions are in the order of the rows:
 //
 //	err = file.Each(ctx, func(rows *score.Rows) error { for i := range rows.Len() { … rows.Predict(i) … } })

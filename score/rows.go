@@ -416,8 +416,8 @@ func (r *Rows) Predict(i int) Prediction {
 // Prediction is the predictive distribution of a row in a few numbers, in the target's own values. What there is none
 // of is NaN: a mean or sd beyond all numbers, and all of a row that lacks a value. JSON leaves it out.
 type Prediction struct {
-	Mean        float64 `json:"mean"`
-	SD          float64 `json:"sd"`
+	Mean        float64 `json:"mean"`  // of y
+	SD          float64 `json:"sd"`    // of y: that of the mean and of the noise
 	Lower       float64 `json:"lower"` // ends of the central interval
 	Upper       float64 `json:"upper"`
 	Probability float64 `json:"probability,omitempty"` // of the positive class, where there are two

@@ -34,7 +34,8 @@ import (
 type Options struct {
 	fit.Options
 	Model string // file to write, with its checkpoint beside it; "" keeps nothing
-	// between checkpoints, or more, so that a tenth of the time at most goes into them; 0 means one at the end
+	// Every is the time between checkpoints, or more, so that a tenth of the time at most goes into them; 0 means one
+	// at the end.
 	Every  time.Duration
 	Live   bool // write the model with every checkpoint
 	Resume bool // go on from the checkpoint of Model, if there is one: what Options leaves out is its own

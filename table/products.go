@@ -126,8 +126,8 @@ func (p *Products) Rows() int { return int(p.Gram[p.ones()*(len(p.Names)+1)]) }
 
 // AddProducts returns the products of all rows of several tables. It does not depend on their order.
 func AddProducts(parts ...*Products) (*Products, error) {
-	if len(parts) == 0 {
-		return nil, fmt.Errorf("table: there are no products to add up")
+	if len(parts) == 0 || slices.Contains(parts, nil) {
+		return nil, fmt.Errorf("table: there are no products to add up: each part needs them")
 	}
 	out := &Products{Names: parts[0].Names, Centre: parts[0].Centre, Target: parts[0].Target, Gram: make([]float64, len(parts[0].Gram))}
 	places := make([][]int, len(parts)) // of out's columns

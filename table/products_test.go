@@ -164,6 +164,9 @@ func TestProductsFile(t *testing.T) {
 
 // TestAddProducts: products of shards add up to the same bytes in any order, and to those of all rows but for rounding.
 func TestAddProducts(t *testing.T) {
+	if _, err := table.AddProducts(nil, nil); err == nil || !strings.Contains(err.Error(), "no products to add up") {
+		t.Errorf("nothing is added up: %v", err)
+	}
 	all := products(0, 60)
 	parts := []*table.Products{products(0, 7), products(7, 30), products(37, 23)}
 	// with two columns in other places

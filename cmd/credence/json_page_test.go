@@ -33,6 +33,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"active rank", "One field, `candidates`, the best first:", "active/rank.Row"},
 	{"active simulate", "", "active.Simulation"},
 	{"version", "", "cmd/credence.build"},
+	{"A prediction in a Go service", "What `score.Row`, `Bound.Score` and `Rows.Predict` return. What there is none of is left out: `sd` beside `mean` where the variance is beyond all numbers or there is none, as of studentt with 2 degrees of freedom and fewer; `lower` and `upper` hold there, too.", "score.Prediction"},
 }
 
 // TestJSONPage keeps docs/json.md equal to the types that are printed and to their comments. With

@@ -53,6 +53,9 @@ func (e ColumnError) Error() string { return string(e) }
 // New returns a writer to w, of the format that the extension of the path names, CSV by default. It refuses
 // names given twice, and Vowpal Wabbit text without the column mean that it holds, as a [ColumnError].
 func New(w io.Writer, path string, columns []Column) (Writer, error) {
+	if w == nil {
+		return nil, fmt.Errorf("output: %s has no writer: give one", path)
+	}
 	seen := map[string]bool{}
 	for _, c := range columns {
 		if seen[c.Name] {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -74,6 +75,9 @@ func FuzzCSVCells(f *testing.F) {
 
 // Formats are known by the extension; what they cannot hold is refused before anything is written.
 func TestFormats(t *testing.T) {
+	if _, err := New(nil, "x.csv", Numbers("a")); err == nil || !strings.Contains(err.Error(), "x.csv has no writer") {
+		t.Errorf("without a writer: %v", err)
+	}
 	mean := Column{Name: "mean"}
 	for path, want := range map[string]string{"": "mean\n0.5\n", "p.TSV": "mean\n0.5\n", "p.vw": "0.5\n"} {
 		var out bytes.Buffer
