@@ -22,7 +22,8 @@ func TestSumsOfLargeCounts(t *testing.T) {
 	}
 }
 
-// Counts whose logarithm is hardly known have a score, whose tail ends where 1 less the distribution function is rounding.
+// Counts whose logarithm is hardly known have a score, whose tail ends where 1 less the distribution function is
+// rounding.
 func TestCRPSOfUnknownCounts(t *testing.T) {
 	for _, l := range []Predictive{likelihood.Poisson{}, likelihood.NegativeBinomial{Size: param.From(0.3)}} {
 		f := &Fitted{}

@@ -10,8 +10,8 @@ import (
 )
 
 // Normal is w_j ~ N(0, v_b) with one variance v_b for each block b of weights.
-// The intercept is a block of its own, whose variance Variance does not set: it is that of ten standard deviations of the
-// target, or of what the link makes of it.
+// The intercept is a block of its own, whose variance Variance does not set: it is that of ten standard deviations of
+// the target, or of what the link makes of it.
 type Normal struct {
 	// Variance is the prior variance of every weight but the intercept. The zero
 	// value is learned: a variance of its own for each block.
