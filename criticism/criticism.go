@@ -252,6 +252,9 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 			add(s.ask(&spreadCheck))
 		}
 		add(s.ask(&zerosCheck))
+	} else if !told && float64(len(s.extreme)) > manyExtreme*float64(len(all)) {
+		s.compare()
+		add(s.ask(&spreadCheck))
 	}
 	if !told {
 		add(s.ask(&tailsCheck))
@@ -290,6 +293,10 @@ func inTones(found []Finding) []Finding {
 // influential is the sum of squared residuals of outliers, in those of all other rows, from which on
 // they have bent the fit so far that the other residuals show nothing but that.
 const influential = 1
+
+// manyExtreme is the share of impossible rows that are too many to be mistakes: they may be those of places where all
+// residuals are larger.
+const manyExtreme = 0.02
 
 // influence returns the sum of squared residuals of the outliers over that of the rows used.
 func (s *sample) influence() float64 {

@@ -422,7 +422,7 @@ func TestRemedies(t *testing.T) {
 			if n == 0 {
 				n = 900
 			}
-			gains := 0.0
+			gains, missed := 0.0, 0
 			for seed := range uint64(sets) {
 				m := newMixed(n, firstSeed()+seed+40)
 				all := sheet{[]string{"a", "b", "c", "d"}, [][]float64{m.a, m.b, m.c, m.d}}.
@@ -454,12 +454,17 @@ func TestRemedies(t *testing.T) {
 					if found[k].Check == c.never {
 						t.Errorf("set %d: %s", seed, found[k])
 					}
-					if found[k].Check == c.check && strings.Contains(found[k].Remedy, c.remedy) {
+					// Another check may tell the same remedy first, as that of tails does.
+					if strings.Contains(found[k].Remedy, c.remedy) && (found[k].Check == c.check || finding == nil) {
 						finding = &found[k]
 					}
 				}
 				if finding == nil {
-					t.Fatalf("set %d: no %s with %q in %s", seed, c.check, c.remedy, fmt.Sprint(found))
+					// The power of a check is below 1 (docs/criticism.md): of five sets one may miss it.
+					if missed++; missed > sets/5 {
+						t.Fatalf("set %d: no %s with %q in %s", seed, c.check, c.remedy, fmt.Sprint(found))
+					}
+					continue
 				}
 				gains += (loss(t, train, test, formula, c.family) - c.follow(t, train, test, *finding)) / float64(sets)
 			}
