@@ -54,7 +54,7 @@ func (e ColumnError) Error() string { return string(e) }
 // names given twice, and Vowpal Wabbit text without the column mean that it holds, as a [ColumnError].
 func New(w io.Writer, path string, columns []Column) (Writer, error) {
 	if w == nil {
-		return nil, fmt.Errorf("output: %s has no writer: give one", path)
+		return nil, fmt.Errorf("dataset: %s has no writer: give one", path)
 	}
 	seen := map[string]bool{}
 	for _, c := range columns {
