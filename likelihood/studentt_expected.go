@@ -76,7 +76,8 @@ func (l StudentT) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVarian
 		return value, first, (second + first*first) / 2
 	}
 	const negligible = 1e-15
-	a, s2, d := l.df()/2, l.scale()*l.scale(), y-mean
+	// More degrees of freedom would have steps too small to count, and change nothing.
+	a, s2, d := math.Min(l.df()/2, mostShape), l.scale()*l.scale(), y-mean
 	h := 0.62 / math.Sqrt(a+4)
 	// logTerm is that of step k but for −½ log v.
 	logTerm := func(k float64) (t, v float64) {
@@ -89,43 +90,50 @@ func (l StudentT) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVarian
 		v = variance + s2/lambda
 		return -a*remainder - d*d/v/2, v
 	}
-	rises := func(k float64) bool {
+	whole := func(k float64) float64 {
 		t, v := logTerm(k)
-		next, w := logTerm(k + 1)
-		return next-math.Log(w)/2 > t-math.Log(v)/2
+		return t - math.Log(v)/2
 	}
 	// λ is near 1, unless the residual asks for a smaller one.
 	far := math.Min(0, math.Floor((math.Log(a+0.5)-math.Log(a+d*d/(2*s2)))/h))
-	peak, _ := logTerm(0)
-	var z, first, second float64
-	// from sums the steps before end, until nothing is left.
-	from := func(k, by, end float64) float64 {
-		for ; k != end; k += by {
-			t, v := logTerm(k)
-			if t > peak+30 {
-				scale := math.Exp(peak - t)
-				z, first, second, peak = z*scale, first*scale, second*scale, t
-			}
-			w := math.Exp(t-peak) / math.Sqrt(v)
-			z += w
-			first += w * d / v
-			second += w * (d*d/v - 1) / (2 * v)
-			if w <= negligible*z {
-				break
-			}
-		}
-		return k
-	}
 	middle, high := far, 0.0
 	for high-middle > 1 {
-		if k := math.Floor((middle + high) / 2); rises(k) {
+		if k := math.Floor((middle + high) / 2); whole(k+1) > whole(k) {
 			middle = k
 		} else {
 			high = k
 		}
 	}
+	starts := [3]float64{0, high, far}
+	best := 0.0
+	for _, start := range starts {
+		if whole(start) > whole(best) {
+			best = start
+		}
+	}
+	peak, v := logTerm(best)
+	largest := 1 / math.Sqrt(v)
+	var z, first, second float64
+	// from sums the steps before end, until nothing is left beside the sum and the largest start.
+	from := func(k, by, end float64) float64 {
+		for ; k != end; k += by {
+			t, v := logTerm(k)
+			if t > peak+30 {
+				scale := math.Exp(peak - t)
+				z, first, second, largest, peak = z*scale, first*scale, second*scale, largest*scale, t
+			}
+			w := math.Exp(t-peak) / math.Sqrt(v)
+			z += w
+			first += w * d / v
+			second += w * (d*d/v - 1) / (2 * v)
+			if !(w > negligible*math.Max(z, largest)) { // also where w is no number
+				break
+			}
+		}
+		return k
+	}
 	least := math.Inf(1) // steps from here on are summed
-	for _, start := range [3]float64{0, high, far} {
+	for _, start := range starts {
 		if start < least {
 			from(start, 1, least)
 			least = from(start-1, -1, math.Inf(-1))
@@ -133,6 +141,9 @@ func (l StudentT) TiltedMoments(y, mean, variance float64) (logZ, dMean, dVarian
 	}
 	return peak + gammaAtMode(a) - special.LogSqrt2Pi + math.Log(h*z), first / z, second / z
 }
+
+// mostShape is half the degrees of freedom from which on a Student t is a normal distribution, to rounding.
+const mostShape = 1e13
 
 // PredictiveMean returns mean; NaN for at most one degree of freedom.
 func (l StudentT) PredictiveMean(mean, _ float64) float64 { return l.Mean(mean) }

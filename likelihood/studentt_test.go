@@ -46,3 +46,15 @@ func TestStudentTiltedMoments(t *testing.T) {
 		}
 	}
 }
+
+// Residuals and degrees of freedom beyond use end the sum, too.
+func TestStudentTiltedMomentsEnd(t *testing.T) {
+	for _, df := range []float64{1e-300, 2, 1e12, 1e40, 1e300} {
+		for _, d := range []float64{0, 1e30, 1e150, 1e200, math.MaxFloat64, math.Inf(1), math.NaN()} {
+			l := StudentT{DegreesOfFreedom: param.From(df), Scale: param.From(1)}
+			if value, _, _ := l.TiltedMoments(d, 0, 0.5); d <= 1e30 && math.IsNaN(value) {
+				t.Errorf("df %v, residual %v: %v", df, d, value)
+			}
+		}
+	}
+}

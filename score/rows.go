@@ -92,7 +92,8 @@ const mostMoment = 1e300
 // below e^(2 E f + 2 Var f), and e^709 is the largest number.
 const ordinaryLatent = 300
 
-// ordinary says whether no part of row i may have a moment beyond all numbers: a rare one does not show in theirs.
+// ordinary says whether every part of row i has moments that are numbers. The moments of all parts together may hide a
+// rare part that has none.
 func (r *Rows) ordinary(i int) bool {
 	for k := range r.dist.Parts() {
 		if _, _, mean, variance := r.dist.Part(i, k); !(math.Abs(mean)+2*variance <= ordinaryLatent) {
