@@ -9,7 +9,8 @@ import (
 
 // BlockRows is the number of rows in which engines read data. It is part of the
 // definition of every streamed sum (the order of additions follows the blocks),
-// so it is a constant and never depends on memory or threads.
+// so it is a constant and never depends on memory or threads. Learners of streams read runs of any length, which change
+// nothing, see package learn.
 const BlockRows = 512
 
 // SegmentRows is the number of rows of a file whose sums are added block by block from zero. The sums of its

@@ -14,7 +14,7 @@ type Options struct {
 	Family  string `json:"family,omitempty"`  // "" is decided by the engine, else by the target
 	Prior   string `json:"prior,omitempty"`   // "" is decided by the engine, most often normal
 	Engine  string `json:"engine,omitempty"`  // "" is auto
-	Seed    uint64 `json:"seed,omitempty"`    // of every random draw
+	Seed    uint64 `json:"seed,omitempty"`    // of every random draw, see [credence.Purpose]; 0 is one like any other
 
 	Target   string       `json:"target,omitempty"`   // of a formula that names none
 	Positive string       `json:"positive,omitempty"` // the class that counts as 1, against all the rest

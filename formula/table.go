@@ -59,7 +59,7 @@ func functions() []Function {
 		{Name: "spectral", About: "a Gaussian process of several periods, which are learned: spectral(t, components=4)", compile: (*compiler).spectral, feature: atFrequencies, needsData: true},
 		{Name: "hsgp", About: "a Gaussian process of one to three columns in fixed functions, for many rows", compile: (*compiler).hsgp, feature: box, needsData: true, taken: "what it covers"},
 		{Name: "periodic", About: "a Gaussian process that repeats: periodic(hour, period=24)", example: "periodic(z, period=24)", compile: (*compiler).periodic, feature: smooth, needsData: true, taken: "what it covers"},
-		{Name: "onehot", About: "a weight for every level of one column, or of a part of a date: onehot(hour(t)); a block of its own", compile: (*compiler).oneHot, feature: func(f *function, _ *making) (feature.Term, error) {
+		{Name: "onehot", About: "a weight for every level of one column, or of a part of a date: onehot(hour(t)), or number: onehot(code); a block of its own", compile: (*compiler).oneHot, feature: func(f *function, _ *making) (feature.Term, error) {
 			return &feature.OneHot{Name: f.label, Input: f.inputs[0]}, nil
 		}},
 		{Name: "hash", About: "a weight for every value of any columns, taken as text, or of parts of dates; hash(a:b) crosses them, hash(a):x multiplies", compile: (*compiler).hash, needsData: true, feature: func(f *function, m *making) (feature.Term, error) {
@@ -72,7 +72,7 @@ func functions() []Function {
 		{Name: "group", About: "columns that selection takes in or leaves out together", compile: (*compiler).together, feature: func(f *function, m *making) (feature.Term, error) {
 			return &feature.Group{Name: f.label, Inputs: f.withIndicators(m.frame)}, nil
 		}},
-		{Name: "offset", About: "a known part of f"},
+		{Name: "offset", About: "a known part of f; where it is missing nothing is filled in: --missing drop leaves the row out"},
 		{Name: "weight", About: "the row counts so many times"},
 		{Name: "precision", About: "the dispersion of the row is divided by this"},
 		{Name: "log"}, {Name: "log1p", About: "log(1 + x)"}, {Name: "sqrt"}, {Name: "exp"}, {Name: "expm1", About: "exp(x) - 1"},

@@ -25,5 +25,6 @@
 //
 // Time is linear in the entries of the rows. Memory is that of the engine and 12 to 29 bytes a
 // feature for its key (19 to 29 where keys are hashes), and the names of the features where they are kept. No result
-// depends on how rows are divided into runs.
+// depends on how rows are divided into runs, or runs into the blocks in which they are bound (batchRows); minibatches,
+// sep(batch=), are a part of the model.
 package learn

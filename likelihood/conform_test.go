@@ -14,6 +14,7 @@ func TestConformance(t *testing.T) {
 	counts := []float64{0, 1, 2, 7, 60, 2000}
 	signed := []float64{-6, -0.4, 0, 1.1, 25}
 	positive := []float64{1e-4, 0.3, 1, 6, 300}
+	links := conform.Links(t)
 	for _, c := range []struct {
 		lik interface {
 			conform.FullLikelihood
@@ -45,5 +46,9 @@ func TestConformance(t *testing.T) {
 		{likelihood.OrdinalGrades(3), conform.LikelihoodCase{Targets: []float64{0, 1, 2}}},
 	} {
 		t.Run(c.lik.String(), func(t *testing.T) { conform.Likelihood(t, c.lik, c.LikelihoodCase) })
+		delete(links, c.lik.String())
+	}
+	for text := range links {
+		t.Errorf("%s stands in no row", text)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/score"
@@ -106,6 +107,7 @@ func TestForm(t *testing.T) {
 	train, _ := rowsOf(t, 200, 1, false)
 	test, texts := rowsOf(t, 16, 2, false)
 	holed, holes := rowsOf(t, 100, 3, true)
+	links := conform.Links(t)
 	for _, c := range []struct {
 		options fit.Options
 		within  float64 // relative to a standard deviation
@@ -146,8 +148,12 @@ func TestForm(t *testing.T) {
 				source = holed
 			}
 			fitted := must.Value(fit.Table(t.Context(), source, c.options))(t)
+			delete(links, fmt.Sprint(fitted.Members[0].Model.Likelihood))
 			checkForm(t, fitted, rows, data, c.within)
 		})
+	}
+	for text := range links {
+		t.Errorf("%s stands in no row", text)
 	}
 	// Calibrated by groups, and classes of few probabilities, which are those of the calibration.
 	held, texts := rowsOf(t, 400, 4, false)

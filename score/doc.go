@@ -10,6 +10,8 @@
 //	table, err := scorer.Table(rows, score.IgnoreTargets)
 //	err = table.Each(ctx, func(rows *score.Rows) error { mean, variance := rows.Moments(0); … })
 //
+// A Scorer and what Bind makes of it serve any number of goroutines, a Table or Keys one at a time.
+//
 // Scoring needs no engine and reads no file: the package imports neither, so that a service that only
 // scores holds little else.
 package score

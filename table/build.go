@@ -71,7 +71,8 @@ func (b *Builder) Source() (credence.Source, error) {
 
 // Structs returns the table of a slice of structs, or of pointers to structs. A column has the name of
 // the tag `credence:"name"`, or else that of the field; "-" leaves the field out. Strings are
-// categories, a nil pointer, a NaN and a null of database/sql that is not valid are missing values.
+// categories, numbers are none (a code is one as a string, or in a formula as onehot(code)), a nil pointer, a NaN and a
+// null of database/sql that is not valid are missing values.
 func Structs(slice any) (credence.Source, error) {
 	rows := reflect.ValueOf(slice)
 	if rows.Kind() != reflect.Slice && rows.Kind() != reflect.Array {

@@ -36,8 +36,8 @@ smse, msll  squared error relative to the variance of the targets; nlpd less tha
 coverage    share of the targets inside the central interval of that probability: close
             to it where intervals can be trusted. Intervals of counts, grades and classes
             cannot hold exactly 90 %, so the share of the row's probability that lies
-            inside is counted instead (randomised PIT, without drawing), and one line,
-            calibration, tells it for all levels; in --json,
+            inside is counted instead (randomised PIT, without drawing). One line,
+            calibration, tells it of counts and grades for all levels; in --json,
             interval_coverage is the share inside the interval itself, and pit is the
             histogram of P(Y ≤ y).
 
@@ -251,7 +251,7 @@ func heldByChance(e *metric.Evaluation) (levels []float64, verdict string, withi
 // under a model that is right any of the four levels is beyond in at most 5 % of the evaluations, 1.2 % for each.
 const chance = 2.5
 
-// printCalibration says in one line how many counts, grades or classes the central part of their predictions holds, and
+// printCalibration says in one line how many counts or grades the central part of their predictions holds, and
 // whether chance explains the difference from what it claims. Intervals of whole values hold more than they claim
 // however right they are, so that their width is told where it is above 1 alone.
 func (p *program) printCalibration(e *metric.Evaluation) {

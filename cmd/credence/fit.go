@@ -48,7 +48,7 @@ starting guess: --family 'gaussian(variance=0.1)', rbf(x, lengthscale=~2).`,
 		Args: takes(1, most, "data"),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.fit(cmd.Context(), args, &flags) },
 	}
-	flags.register(cmd, "", "normal, normal(variance=1), normal(ard=true), spikeslab (default: the engine's, most often normal)")
+	flags.register(cmd, "", "normal, normal(variance=1), normal(ard=true), or spikeslab, which selects features (default: the engine's, most often normal)")
 	return cmd
 }
 

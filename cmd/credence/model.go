@@ -138,7 +138,7 @@ func (p *program) tellCounts(file *apply.File) {
 		p.warn("%d of %d rows have missing values and are left out", counts.Dropped, counts.Dropped+rows)
 	}
 	if counts.Lacking > 0 {
-		p.warn("%d of %s lack a value and have no prediction: their cells are empty; --missing mean fills in the means of training (for a model of stream: when it is learned)", counts.Lacking, counted(rows, "row"))
+		p.warn("%d of %s lack a value and have no prediction: their cells are empty; --missing mean fills inputs with the means of training (for a model of stream: when it is learned)", counts.Lacking, counted(rows, "row"))
 	}
 	if counts.UnseenGroups > 0 {
 		p.warn("%s of a %s that was not among the rows of calibration: the calibration of all rows is theirs", counted(counts.UnseenGroups, "row"), file.Scorer().By())

@@ -29,7 +29,7 @@ func topics() []*cobra.Command {
 				p.add(f.Zero.Name(), "", options(f))
 			}
 		}),
-		topic("priors", "Priors and their parameters", "Priors for --prior, as in --prior 'normal(variance=1)'. "+stated, func(p *page) {
+		topic("priors", "Priors and their parameters", "Priors for --prior, as in --prior 'normal(variance=1)'. normal is the default, but of engines that have another. "+stated, func(p *page) {
 			for _, prior := range fit.Default().Priors {
 				p.add(prior.Zero.Name(), "", options(prior))
 			}

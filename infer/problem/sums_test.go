@@ -15,6 +15,25 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
+// TestLinks: a fit begins where the mean of the family is that of the targets, whatever its link.
+func TestLinks(t *testing.T) {
+	for text, l := range conform.Links(t) {
+		batch := &credence.Batch{X: linop.Dense{Rows: 4}, Target: []float64{0, 0, 0, 1}}
+		batch.Sparse.Reset(0)
+		rows := must.Value(problem.Open("test", credence.Model{Features: conform.Columns{Intercept: true}, Likelihood: l}, conform.Memory{All: batch}, problem.AllRoles))(t)
+		sums := must.Value(rows.Held(t.Context(), credence.NewWorkspace(1)))(t).Sums
+		f, ok := sums.Location(l)
+		// half a target of 1 more, and of classes half a target of 0
+		want := 1.5 / 4
+		if _, kind := likelihood.Describe(l); kind == likelihood.Classes {
+			want = 1.5 / 5
+		}
+		if mean := l.Mean(f); !ok || math.Abs(mean-want) > 1e-12 {
+			t.Errorf("%s begins at f = %v, %v, where its mean is %v, want %v", text, f, ok, mean, want)
+		}
+	}
+}
+
 // TestHeld: by hand, the sums and scales of four rows of weights and precisions, their units, what they are under other
 // features, and that columns which no sum holds and weights of nothing are refused.
 func TestHeld(t *testing.T) {

@@ -1,12 +1,16 @@
 package conform
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/spec"
 )
 
 // FullLikelihood is a family with every ability but parameters.
@@ -33,6 +37,35 @@ type LikelihoodCase struct {
 	Quick bool
 	// Loose multiplies the tolerance of everything that involves a CDF; 0 means 1.
 	Loose float64
+}
+
+// Links returns the families that take a link under each that they take, by their texts.
+func Links(t testing.TB) map[string]likelihood.Named {
+	all := map[string]likelihood.Named{}
+	for _, family := range likelihood.All() {
+		read := func(text string) (likelihood.Named, []spec.Option) {
+			call := must.Value(spec.ParseSpec(text))(t)
+			arguments := spec.NewArguments(call, text)
+			l := family.Read(arguments)
+			must.Succeed(t, arguments.Finish())
+			return l, arguments.Options()
+		}
+		_, options := read(family.Zero.Name())
+		for _, o := range options {
+			if o.Key != "link" {
+				continue
+			}
+			words, initial, _ := strings.Cut(strings.TrimSuffix(o.Takes, ")"), " (default ")
+			for word := range strings.SplitSeq(words, " or ") {
+				l := family.Zero
+				if word != initial {
+					l, _ = read(family.Zero.Name() + "(link=" + word + ")")
+				}
+				all[fmt.Sprint(l)] = l
+			}
+		}
+	}
+	return all
 }
 
 func (c LikelihoodCase) loose() float64 { return math.Max(1, c.Loose) }
