@@ -182,11 +182,17 @@ func (c *commandLine) merged(model string) error {
 	if _, err := c.invoke(c.data(rowsName, c.job.Rows), append([]string{"job", "DATA", "-o", job}, c.options()...)); err != nil {
 		return err
 	}
+	parts := []string{part}
+	if c.job.From == files {
+		parts = []string{part + "0", part + "1", part + "2"}
+	}
 	for {
-		if _, err := c.invoke(source{}, append([]string{"partial", job, "0", "-o", part}, c.running()...)); err != nil {
-			return err
+		for i, part := range parts {
+			if _, err := c.invoke(source{}, append([]string{"partial", job, fmt.Sprint(i), "-o", part}, c.running()...)); err != nil {
+				return err
+			}
 		}
-		args := append([]string{"merge", job, part, "-o", model}, c.running()...)
+		args := slices.Concat([]string{"merge", job}, parts, []string{"-o", model}, c.running())
 		args = slices.Delete(args, len(args)-2, len(args)) // --cache
 		if err := c.tell("", source{}, args); err == nil || err.Error() != "" {
 			return err
@@ -202,6 +208,19 @@ type source struct {
 
 // data writes a table as the job has it.
 func (c *commandLine) data(name string, t relation.Table) source {
+	if c.job.From == files {
+		from := 0
+		for i, to := range []int{t.Rows() / 3, t.Rows() / 3, t.Rows()} {
+			var rows []int
+			for ; from < to; from++ {
+				rows = append(rows, from)
+			}
+			if _, err := t.Pick(rows).Write(c.folder, fmt.Sprintf("%s-%d", name, i), relation.File); err != nil {
+				panic(err)
+			}
+		}
+		return source{path: filepath.Join(c.folder, name+"-*.csv")}
+	}
 	path, err := t.Write(c.folder, name, c.job.From)
 	if err != nil {
 		panic(err)
@@ -226,6 +245,9 @@ func (c *commandLine) data(name string, t relation.Table) source {
 
 // rowsName is the file of what is fitted.
 const rowsName = "rows"
+
+// files are rows in several files.
+const files = "files"
 
 // malformed are files that have a malformed row in the middle.
 const malformed = "malformed"
@@ -519,6 +541,36 @@ func commandRelations() []relation.Relation {
 			Expect: undrawn,
 		},
 		relation.Relation{
+			Name: "dropped rows", About: "rows that lack a number say nothing, whether they fill a block or stand between others",
+			Base: func(j relation.Job) (relation.Job, bool) {
+				j.Options.Missing = "drop"
+				return j.Term("weight(w)"), j.Command != "compare" // of whose models one lacks nothing
+			},
+			Change: func(j relation.Job) (relation.Job, bool) {
+				j.Options.Missing, j.Rows = "drop", among(relation.Data(600, 9), j.Rows)
+				return j.Term("weight(w)"), true
+			},
+			Expect: func(j relation.Job, place string, v float64) (float64, bool) {
+				return v, j.Command != "effects" || place != "rows" // of which some have the column in question
+			},
+		},
+		relation.Relation{
+			Name: "rows of files", About: "rows of three files, one of them without a row, are those of one, to the bit", Bits: true,
+			Base:   func(j relation.Job) (relation.Job, bool) { return j.As(relation.File), j.Command != "merge" },
+			Change: func(j relation.Job) (relation.Job, bool) { return j.As(files), true },
+		},
+		relation.Relation{
+			Name: "parts of files", About: "the parts of three files, one of them without a row, are merged to that of one",
+			Base: func(j relation.Job) (relation.Job, bool) {
+				j.Rows = relation.Data(1100, 5) // fewer are summed up as one
+				return j.As(relation.File), j.Command == "merge"
+			},
+			Change: func(j relation.Job) (relation.Job, bool) {
+				j.Rows = relation.Data(1100, 5)
+				return j.As(files), true
+			},
+		},
+		relation.Relation{
 			Name: "missing = mean", About: "a number that a predicted row lacks is the mean of the rows that have it, by their weights",
 			Base: func(j relation.Job) (relation.Job, bool) {
 				j.Probe = j.Probe.Map("x", func(float64) float64 { return math.NaN() })
@@ -596,6 +648,18 @@ func commandRelations() []relation.Relation {
 // undrawn says that all rows of the job that have a key stay what they are but for draws.
 func undrawn(_ relation.Job, place string, v float64) (float64, bool) {
 	return v, !strings.HasPrefix(place, "row-") && !strings.Contains(place, ".sample_")
+}
+
+// among is a table behind and between other rows, which lack x.
+func among(others, t relation.Table) relation.Table {
+	all := behind(others.Map("x", func(float64) float64 { return math.NaN() }), t)
+	var rows []int
+	for i := range others.Rows() {
+		if rows = append(rows, i); i >= others.Rows()-t.Rows() {
+			rows = append(rows, i+t.Rows())
+		}
+	}
+	return all.Pick(rows)
 }
 
 // behind is a table behind other rows, whose keys are below 0.
@@ -684,6 +748,7 @@ func commandSubjects() []relation.Subject {
 		s.Slow = slices.Contains([]string{"select, by draws", "predict many rows", "evaluate counts", "evaluate classes", "evaluate left out", "compare", "compare by refits", "simulate"}, s.Name)
 		switch s.Name {
 		case "rank":
+			s.Not = []string{"dropped rows"} // of a pool as it is
 			j.Probe = relation.Data(1100, 3)
 		case "stream", "evaluate counts":
 			j.Options.Missing = "mean"
@@ -704,7 +769,7 @@ func commandSubjects() []relation.Subject {
 			s.Not = allBut("order of rows", "order of columns", "threads", "rows of a file", "rows of a pipe", "rows of a parquet")
 		case "plot calibration":
 			// copies are left out together, and counts drawn
-			s.Not = []string{"weights = copies", "weight 0 = no row", "order of rows"}
+			s.Not = []string{"weights = copies", "weight 0 = no row", "order of rows", "dropped rows", "rows of files"}
 		case "evaluate left out":
 			s.Not = []string{"weights = copies"} // copies of a row are left out together
 		case "evaluate trials":
@@ -715,8 +780,14 @@ func commandSubjects() []relation.Subject {
 			j.Options.Formula += " + u"
 		case "merge", "merge, in rounds", "select of sums":
 			s.Not = []string{"rows of a pipe"} // which lies nowhere else
+			switch s.Name {
+			case "merge, in rounds":
+				s.Not = append(s.Not, "parts of files") // the slowest
+			case "select of sums":
+				s.Not = append(s.Not, "rows of files") // whose merge is that of the others
+			}
 		case "merge, online":
-			s.Not = allBut("threads", "rows of a csv", "rows of a tsv", "rows of a parquet", "names")
+			s.Not = allBut("threads", "rows of a parquet")
 			j.Options.Formula, j.Probe = "b ~ x + z + hash(city)", probe
 		case "calibrate":
 			j.Probe = relation.Data(60, 4)
@@ -772,6 +843,8 @@ var commandExempt = []relation.Exempt{
 	{Relation: "order of columns", Subject: "effects by*", Reason: "weights are drawn in their order"},
 	{Relation: "weight*", Subject: "evaluate*", Place: "*pit_p", Reason: "the test that transforms are uniform takes each row once"},
 	{Relation: "weights = copies", Subject: "report", Place: "pit_p", Reason: "the test that transforms are uniform takes each row once"},
+	{Relation: "dropped rows", Subject: "plot effects", Reason: "the deviation of a column is that of all rows that have it"},
+	{Relation: "dropped rows", Subject: "report", Place: "effects.*.sd.*", Reason: "the deviation of a column is that of all rows that have it"},
 	{Relation: "rows of a parquet", Subject: "look", Place: "columns.b.*", Reason: "yes and no are truths in CSV, and texts in Parquet"},
 	{Relation: "precision = copies", Subject: "report", Reason: "a row of precision 4 is checked as one row"},
 	{Relation: "weights = copies", Subject: "evaluate*", Place: "*pit_p", Reason: "the test that transforms are uniform takes each row once"},
