@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -209,6 +210,7 @@ func (t *Table) sampleCSV(ctx context.Context, in *input, splitter *text.Splitte
 
 // describe begins the schema with the columns of the first file.
 func (t *Table) describe(names []string, seen *sample) {
+	t.schema.Columns, seen.counts = slices.Grow(t.schema.Columns, len(names)), slices.Grow(seen.counts, len(names))
 	for _, name := range names {
 		if name == "" {
 			continue

@@ -134,7 +134,11 @@ func (in *input) unchanged() error {
 // decode sets the reader of s to the decoded form of raw, what an input stores.
 func (s *stream) decode(ctx context.Context, in *input, raw io.Reader) error {
 	s.plain = countingReader{ctx, raw, s.count}
-	stored := bufio.NewReaderSize(s.plain, 64<<10)
+	room := 64 << 10
+	if in.size > 0 { // of many small files each would clear as much
+		room = int(min(in.size, int64(room)))
+	}
+	stored := bufio.NewReaderSize(s.plain, room)
 	decoded := stored
 	head, _ := stored.Peek(4) // a failure shows again on reading
 	s.compressed = true

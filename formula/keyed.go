@@ -17,8 +17,8 @@ import (
 // ForRows compiles the text of a formula for rows of these columns, which are not kept: to keys.
 // sparse says that rows have sparse entries, and namespaces that the entries have some.
 func ForRows(text string, columns []table.Column, sparse, namespaces bool, options Options) (*Plan, *keyed.Plan, error) {
-	schema := &credence.Schema{}
-	kinds := map[string]credence.Kind{}
+	schema := &credence.Schema{Columns: make([]credence.Column, 0, len(columns))}
+	kinds := make(map[string]credence.Kind, len(columns))
 	for _, column := range columns {
 		if name, text := credence.CutText(column.Name); text && column.Text {
 			if slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == name }) {
@@ -68,6 +68,7 @@ func (p *Plan) Keyed(kind func(name string) (credence.Kind, bool)) (*keyed.Plan,
 			return nil, err
 		}
 	}
+	k.Inputs, k.Terms = make([]keyed.Input, 0, len(p.Frame.Inputs)), make([]keyed.Term, 0, len(p.linear))
 	for _, input := range p.linear {
 		if e := p.Frame.Inputs[input]; p.segment && len(e.Steps) == 0 && !slices.Contains(p.except, e.Column) {
 			if _, known := kind(e.Column); !known {

@@ -38,6 +38,7 @@ type Learner struct {
 
 	classes [2]string      // of the target, where they are not 0 or -1 and 1
 	columns []table.Column // of the whole table, where they are known
+	drafted *draft         // of these columns, before the first row
 	reading credence.Reading
 	online  credence.Online
 	plan    *keyed.Plan
@@ -151,13 +152,11 @@ func (l *Learner) Columns(schema *credence.Schema) ([]string, error) {
 	}
 	plan := l.plan
 	if plan == nil {
-		var err error
-		var compiled *formula.Plan
-		if compiled, plan, err = formula.ForRows(l.options.Formula, l.columns, schema.Label, hasImportance(l.columns), l.formulaOptions()); err != nil {
-			return nil, l.place(err)
+		drafted, err := l.draft(l.columns, schema.Label, schema.Label && hasImportance(l.columns))
+		if err != nil {
+			return nil, err
 		}
-		l.formula = compiled.String()
-		l.setTime(plan)
+		l.drafted, l.formula, plan = drafted, drafted.formula.String(), drafted.keys
 	}
 	l.target = plan.TargetColumn()
 	timeless := *plan
@@ -198,7 +197,26 @@ func hasImportance(columns []table.Column) bool {
 	return slices.ContainsFunc(columns, func(c table.Column) bool { return c.Name == "weight" })
 }
 
-// begin compiles the formula for the first rows.
+// draft is a formula that was compiled for rows of some columns.
+type draft struct {
+	sparse, namespaces bool // the rows have sparse entries, which have namespaces
+	formula            *formula.Plan
+	keys               *keyed.Plan
+}
+
+func (l *Learner) draft(columns []table.Column, sparse, namespaces bool) (*draft, error) {
+	compiled, keys, err := formula.ForRows(l.options.Formula, columns, sparse, namespaces, l.formulaOptions())
+	if err != nil {
+		return nil, l.place(err)
+	}
+	if l.options.Time != "" { // which says when rows came
+		e := frame.Column(l.options.Time)
+		keys.Time = &e
+	}
+	return &draft{sparse, namespaces, compiled, keys}, nil
+}
+
+// begin takes the formula as it is for the first rows.
 func (l *Learner) begin(rows *table.Rows) error {
 	sparse := len(rows.Start) > 0
 	columns := l.columns
@@ -206,10 +224,13 @@ func (l *Learner) begin(rows *table.Rows) error {
 		columns = rows.Columns
 	}
 	namespaces := sparse && (hasImportance(columns) || len(rows.Spaces.List) > 0)
-	compiled, plan, err := formula.ForRows(l.options.Formula, columns, sparse, namespaces, l.formulaOptions())
-	if err != nil {
-		return l.place(err)
+	drafted, err := l.drafted, error(nil)
+	if l.drafted = nil; drafted == nil || drafted.sparse != sparse || drafted.namespaces != namespaces {
+		if drafted, err = l.draft(columns, sparse, namespaces); err != nil {
+			return err
+		}
 	}
+	plan := drafted.keys
 	unknown := map[string]bool{}
 	for _, c := range rows.Columns {
 		unknown[c.Name] = unknown[c.Name] || c.Unknown
@@ -220,25 +241,16 @@ func (l *Learner) begin(rows *table.Rows) error {
 	}
 	plan.Positive, plan.Missing, plan.DropTarget = l.options.Positive, l.options.Missing, l.options.DropTarget
 	plan.Reading = l.reading
-	l.setTime(plan)
 	if plan.Positive == "" {
 		plan.Negative, plan.Positive = l.classes[0], l.classes[1]
 	}
-	l.plan, l.formula, l.notes = plan, compiled.String(), compiled.Warnings
+	l.plan, l.formula, l.notes = plan, drafted.formula.String(), drafted.formula.Warnings
 	// An index names itself, unless it is hashed.
 	if indexed := sparse && !namespaces && !slices.ContainsFunc(plan.Bags, func(b keyed.Bag) bool { return b.Bits > 0 }); !l.Nameless && !indexed {
 		l.names = &keyed.Names{}
 	}
 	l.binder, err = keyed.NewLearning(plan, l.index, l.names)
 	return err
-}
-
-// setTime has a plan read when rows came, where that is asked for.
-func (l *Learner) setTime(plan *keyed.Plan) {
-	if l.options.Time != "" {
-		e := frame.Column(l.options.Time)
-		plan.Time = &e
-	}
 }
 
 // SetClasses tells the two classes of the target, the second of which is positive, where Options.Positive

@@ -11,6 +11,7 @@
 package table
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/credence-ml/credence"
@@ -99,10 +100,7 @@ type Fault struct {
 func (r *Rows) Reset(file string, columns []Column) {
 	r.File, r.Columns, r.Count = file, columns, 0
 	r.Values = r.Values[:0]
-	for len(r.Levels) < len(columns) {
-		r.Levels = append(r.Levels, Levels{})
-	}
-	r.Levels = r.Levels[:len(columns)]
+	r.Levels = slices.Grow(r.Levels, max(len(columns)-len(r.Levels), 0))[:len(columns)]
 	for i := range r.Levels {
 		if l := &r.Levels[i]; len(l.List) > 0 {
 			l.Reset()

@@ -45,7 +45,7 @@ func TestCostIsLinear(t *testing.T) {
 		{"rows under exact", 20000, func(n int) []string { return []string{"fit", table(n, 5, digit), "--target", "y"} }},
 		{"rows under stream", 20000, func(n int) []string { return []string{"stream", table(n, 5, digit), "-f", "y ~ . + hash(x1:x2)"} }},
 		{"columns under fit", 4000, func(n int) []string { return append([]string{"fit", table(8, n, digit), "--target", "y"}, sep...) }},
-		{"columns under stream", 4000, func(n int) []string { return []string{"stream", table(8, n, digit), "--target", "y"} }},
+		{"columns under stream", 16000, func(n int) []string { return []string{"stream", table(8, n, digit), "--target", "y"} }},
 		{"columns that are not read", 80000, func(n int) []string {
 			return []string{"fit", table(8, n, digit), "-f", "y ~ x1 + x2", "--family", "gaussian"}
 		}},
@@ -60,7 +60,7 @@ func TestCostIsLinear(t *testing.T) {
 			must(t, "stream", table(n, 1, func(i, _ int) string { return fmt.Sprintf("u%d", i) }), "-f", "y ~ hash(x0)", "-o", model, "-q")
 			return []string{"inspect", model, "--json"}
 		}},
-		{"files", 100, func(n int) []string {
+		{"files", 200, func(n int) []string {
 			folder := t.TempDir()
 			for k := range n {
 				text := "y,x\n" + repeat("", 20, func(i int) string { return fmt.Sprintf("%d,%d\n", label(i+k), i%7) })

@@ -77,11 +77,18 @@ const (
 )
 
 // Places are those of the inputs of a plan that is being made.
-type Places map[string]int
+type Places map[place]int
+
+// place tells an input from others.
+type place struct {
+	role  Role
+	steps int
+	text  string
+}
 
 // Add returns the place of an input, which it adds to the plan if need be.
 func (s Places) Add(p *Plan, in Input) int {
-	key := fmt.Sprintf("%s %d %s", in.Role, len(in.Expr.Steps), in.Expr)
+	key := place{in.Role, len(in.Expr.Steps), in.Expr.String()}
 	place, known := s[key]
 	if !known {
 		place = len(p.Inputs)
