@@ -1,6 +1,7 @@
 package formula
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/spec"
 )
 
 // describe is a set's blocks with the names of their weights: "block: a b c", the
@@ -331,6 +333,56 @@ func TestArgumentsReachTheFeatures(t *testing.T) {
 	}
 	if slices.Equal(other.Terms()[1].(*feature.RandomFourier).Frequencies, first.Frequencies) {
 		t.Error("another seed drew the same frequencies")
+	}
+}
+
+// TestEveryOptionReachesItsFeature: whatever option of a function is stated, and whatever it is, the terms are others
+// than without it; the kernels of functions are others, too.
+func TestEveryOptionReachesItsFeature(t *testing.T) {
+	values := map[string][]string{
+		"degree": {"2", "3"}, "k": {"4", "6"}, "period": {"1.2", "2.5"}, "centres": {"4", "6"}, "lengthscale": {"0.5", "~0.5", "0.7"}, "ard": {"false"},
+		"lengthscale_prior": {"none"}, "n": {"4", "8"}, "kind": {"iid"}, "components": {"2", "3"}, "kernel": {"matern32", "matern52"},
+		"m": {"2", "3"}, "boundary": {"2", "3"}, "bits": {"4", "8"}, "frequencies": nil, // which has a test of its own
+	}
+	source, met := houses(30), map[string]string{}
+	for _, f := range Functions() {
+		columns := map[string]string{"poly": "lat, 4", "s": "lat", "spectral": "lat", "periodic": "lat, period=2", "hash": "zip"}[f.Name]
+		if columns == "" {
+			columns = "lat, lon"
+		}
+		for _, o := range slices.Concat([]spec.Option{{}}, f.Options) {
+			choices, known := values[o.Key]
+			if o.Key == "" && len(f.Options) > 0 {
+				choices, known = []string{""}, true
+			}
+			if !known && o.Key != "" {
+				t.Errorf("%s= of %s has no value here", o.Key, f.Name)
+			}
+			for _, v := range choices {
+				text := f.Name + "(" + columns + ")"
+				if f.Name == "poly" && o.Key != "" {
+					text = "poly(lat, degree=" + v + ")"
+				} else if f.Name == "periodic" && o.Key == "period" {
+					text = "periodic(lat, period=" + v + ")"
+				} else if o.Key != "" {
+					text = f.Name + "(" + columns + ", " + o.Key + "=" + v + ")"
+				}
+				plan, fr, data := fit(t, "price ~ "+text, source, frame.Options{})
+				set, err := plan.Features(fr, data, 7, nil)
+				if err != nil {
+					t.Fatal(text, err)
+				}
+				made, err := json.Marshal(set.Terms()[1:])
+				if err != nil {
+					t.Fatal(err)
+				}
+				plain := fmt.Sprintf("%T of %d weights: %s", set.Terms()[1], set.Weights(), strings.ReplaceAll(string(made), text, ""))
+				if other, twice := met[plain]; twice {
+					t.Errorf("%s is made as %s: %s", text, other, plain)
+				}
+				met[plain] = text
+			}
+		}
 	}
 }
 

@@ -243,6 +243,23 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 		t.Error("what a crash left behind stays")
 	}
 
+	bytes := int64(0)
+	for i, key := range []string{"c", "a", "d"} {
+		when := time.Now().Add(time.Duration(-i) * time.Minute)
+		os.Chtimes(store.path(key), when, when)
+	}
+	list := store.List() // the one used last first
+	for i, key := range []string{"c", "a", "d"} {
+		info, err := os.Stat(store.path(key))
+		if err != nil || len(list) != 3 || list[i].Name != filepath.Base(store.path(key)) || list[i].Bytes != info.Size() {
+			t.Fatalf("the store lists %v: %v", list, err)
+		}
+		bytes += info.Size()
+	}
+	if freed, err := store.Clean(); err != nil || freed != bytes || len(store.List()) != 0 {
+		t.Errorf("%d of %d bytes are freed: %v", freed, bytes, err)
+	}
+
 	store.Limit = 5_000
 	w, err := store.Create("e", 10, false)
 	if err != nil {
