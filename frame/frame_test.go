@@ -88,6 +88,20 @@ func TestConstantAndEqualInputsStayAndAreTold(t *testing.T) {
 	}
 }
 
+// Of many inputs that repeat others a few are named, and the others are counted.
+func TestManyEqualInputs(t *testing.T) {
+	names, plan := []string{"y"}, &Plan{Target: target("y")}
+	for k := range mostRepeated + 3 { // the first repeats none
+		names = append(names, fmt.Sprintf("x%d", k))
+		plan.Inputs = append(plan.Inputs, Column(names[k+1]))
+	}
+	source := numbers(names, slices.Repeat([]float64{1}, len(names)), slices.Repeat([]float64{2}, len(names)))
+	f, _ := mustFit(t, plan, source, Options{})
+	if last := "2 more inputs have the values of another in every row"; len(f.Warnings) != mostRepeated+1 || f.Warnings[mostRepeated] != last {
+		t.Errorf("warnings are %q, the last of which is not %q", f.Warnings, last)
+	}
+}
+
 // A category that has a level for nearly every row is doubted.
 func TestCategoriesOfManyLevels(t *testing.T) {
 	for _, c := range []struct {
