@@ -143,6 +143,7 @@ func TestPlanted(t *testing.T) {
 		{look.Copy, "has one value for each of city", "number of the city", func(i int) string {
 			return map[string]string{"Basel": "3", "Bern": "1", "Chur": "2"}[s.cells[3][i]]
 		}},
+		{look.Copy, "has the same values as price", "paid", func(i int) string { return s.cells[4][i] }},
 		{look.NearCopy, "orders the rows as price does (rank correlation 1.0000)", "log of the price", func(i int) string {
 			return fmt.Sprintf("%.6f", math.Log(number(4, i))+1e-4*math.Sin(float64(i)))
 		}},
@@ -366,6 +367,43 @@ func TestTells(t *testing.T) {
 		}
 		if len(found) != min(1, len(c.text)) || c.text != "" && !strings.Contains(found[0], c.text) {
 			t.Errorf("%s: %q, want %q", name, found, c.text)
+		}
+	}
+}
+
+// TestEnough: each of these is told of as many cells as it takes, and not of one less.
+func TestEnough(t *testing.T) {
+	levels := func(odd func(k int) string, of int) func(i int) string {
+		return func(i int) string {
+			if k := i % 10; k < of {
+				return odd(k)
+			}
+			return fmt.Sprintf("word %c", 'a'+i%10)
+		}
+	}
+	stamps := func(first, last int) func(i int) string {
+		return func(i int) string {
+			return fmt.Sprint(first + i*7919%600*((last-first)/599) + i*7919%600/599*((last-first)%599))
+		}
+	}
+	day := func(k int) string { return fmt.Sprintf("%02d:15", k) }
+	kilos := func(unit string) func(k int) string { return func(k int) string { return fmt.Sprint(40+k, unit) } }
+	s := plain(600)
+	for text, c := range map[string]struct{ enough, fewer func(i int) string }{
+		"looks like dates or times":           {levels(day, 8), levels(day, 7)},
+		`looks like numbers in "kg"`:          {levels(kilos(" kg"), 8), levels(kilos(" kg"), 7)},
+		`looks like numbers in "kilogrammess`: {levels(kilos(" kilogrammess"), 10), levels(kilos(" kilogrammesss"), 10)},
+		"different texts in 600 rows":         {func(i int) string { return fmt.Sprintf("note %d", min(i, 540)) }, func(i int) string { return fmt.Sprintf("note %d", min(i, 539)) }},
+		"seconds since 1970":                  {stamps(600_000_001, 2_999_999_999), stamps(600_000_001, 3_000_000_000)},
+		"looks like seconds":                  {stamps(600_000_001, 600_086_402), stamps(600_000_001, 600_086_401)},
+		"like seconds":                        {stamps(600_000_001, 700_000_000), stamps(600_000_000, 700_000_000)},
+		"may stand for what is missing":       {func(i int) string { return fmt.Sprint(max(i%89, i%100/99*999)) }, func(i int) string { return fmt.Sprint(max(i%89, i%101/100*999)) }},
+	} {
+		for told, cell := range map[bool]func(i int) string{true: c.enough, false: c.fewer} {
+			r := at(t, s.add("odd", cell).text(), look.Options{})
+			if is := slices.ContainsFunc(r.Findings, func(f look.Finding) bool { return f.Column == "odd" && strings.Contains(f.Text, text) }); is != told {
+				t.Errorf("%s is told: %v, want %v; of %+v", text, is, told, r.Findings)
+			}
 		}
 	}
 }

@@ -61,6 +61,7 @@ func TestFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	var means []float64
 	ranked := func(options rank.Options) ([]rank.Row, []float64, error) {
 		file, err := apply.Open(ctx, scorer, []string{path}, apply.Options{Targets: score.UseTargets, Again: true})
 		if err != nil {
@@ -68,10 +69,11 @@ func TestFile(t *testing.T) {
 		}
 		defer file.Close()
 		var variances []float64
+		means = means[:0]
 		if err := file.Each(ctx, func(rows *score.Rows) error {
 			for i := range rows.Len() {
-				_, v := rows.Latent(i)
-				variances = append(variances, v)
+				m, v := rows.Latent(i)
+				means, variances = append(means, m), append(variances, v)
 			}
 			return nil
 		}); err != nil {
@@ -89,7 +91,15 @@ func TestFile(t *testing.T) {
 	if len(all) != 3 || variances[first.Row-1] != variances[widest] || first.Probability != nil || first.Score <= all[1].Score {
 		t.Errorf("ranked %+v, where row %d is the widest", all, widest+1)
 	}
+	var written strings.Builder // without an audit there is no column of it
+	if err := rank.Write(&written, all[:1], rank.Options{Keep: []string{"id"}}); err != nil ||
+		written.String() != fmt.Sprintf("id,row,score,mean,probability\n%s,%d,%v,%v,\n", first.Keep["id"], first.Row, first.Score, first.Mean) {
+		t.Errorf("%s, %v", written.String(), err)
+	}
 	for _, row := range all {
+		if row.Mean != means[row.Row-1] {
+			t.Errorf("row %d has a mean of %v, want %v", row.Row, row.Mean, means[row.Row-1])
+		}
 		if row.Keep["id"] != fmt.Sprintf("h%02d", row.Row-1) || row.Keep["minutes"] != fmt.Sprint(1+(row.Row-1)%5) {
 			t.Errorf("row %d comes with %v", row.Row, row.Keep)
 		}
