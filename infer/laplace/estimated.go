@@ -129,10 +129,10 @@ func (f *fit) addSet(dst, bends []float64, columns []int, share float64) error {
 		return fmt.Errorf("laplace: %w", err)
 	}
 	f.eachStripe(basis, func(first, count int, z []float64) {
-		system.Half(z, count)
-		for k := range count {
-			row, v := z[k*rank:(k+1)*rank], 1/bends[first+k]
-			dst[first+k] += share * clip(v-v*v*kernel.Dot(row, row), v)
+		system.Squares(scales, z, count)
+		for k, square := range scales[:count] {
+			v := 1 / bends[first+k]
+			dst[first+k] += share * clip(v-v*v*square, v)
 		}
 	})
 	return nil

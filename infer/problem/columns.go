@@ -162,35 +162,23 @@ func AddOuter(ws *credence.Workspace, dst []float64, columns *linop.CSR, means, 
 	})
 }
 
-// panel is the number of dense columns whose quadratic forms are taken at once.
-const panel = 512
-
-// Quadratics stores x_jᵀTx_j of every column in dst, for T = RRᵀ of which Half stores Rᵀx of count vectors x in their
-// place. It takes n² operations a dense column, and for sparse ones T itself, n×n, which is found where inverse is nil,
-// and the square of the entries a column.
+// Quadratics stores x_jᵀTx_j of every column in dst, for T whose Squares are those of vectors. It takes n² operations a
+// dense column, and for sparse ones T itself, n×n, which is found where inverse is nil, and the square of the entries a
+// column.
 func (c *Columns) Quadratics(ws *credence.Workspace, dst []float64, t interface {
-	Half(x []float64, count int)
+	Squares(dst, vectors []float64, count int)
 	Inverse(dst []float64)
 }, inverse []float64) {
 	n, dense := c.Rows, c.dense.Rows
-	defer ws.Release(ws.Mark())
-	scratch := ws.Floats(min(dense, panel) * n)
-	for first := 0; first < dense; first += panel {
-		count := min(panel, dense-first)
-		copy(scratch, c.dense.Data[first*n:(first+count)*n])
-		t.Half(scratch, count)
-		ws.Each(count, func(j int) {
-			row := scratch[j*n : (j+1)*n]
-			dst[first+j] = kernel.Dot(row, row)
-		})
+	t.Squares(dst, c.dense.Data, dense)
+	if c.sparse.Rows == 0 {
+		return
 	}
-	if c.sparse.Rows > 0 {
-		if inverse == nil {
-			inverse = make([]float64, n*n)
-			t.Inverse(inverse)
-		}
-		c.sparseQuadratics(ws, dst[dense:], inverse)
+	if inverse == nil {
+		inverse = make([]float64, n*n)
+		t.Inverse(inverse)
 	}
+	c.sparseQuadratics(ws, dst[dense:], inverse)
 }
 
 func (c *Columns) sparseQuadratics(ws *credence.Workspace, dst, inverse []float64) {
@@ -240,7 +228,11 @@ func (c *Columns) Products(ws *credence.Workspace, dst, weights []float64) {
 	})
 }
 
-// RowQuadratics stores x_iᵀCx_i of every row i of d numbers in dst, for C = RRᵀ as in [Columns.Quadratics].
+// panel is the number of rows whose quadratic forms are taken at once.
+const panel = 512
+
+// RowQuadratics stores x_iᵀCx_i of every row i of d numbers in dst, for C = RRᵀ of which Half stores Rᵀx of count vectors
+// x in their place.
 func (c *Columns) RowQuadratics(ws *credence.Workspace, dst []float64, f interface{ Half(x []float64, count int) }) {
 	n, d := c.Rows, c.Count()
 	clear(dst)

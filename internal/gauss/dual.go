@@ -82,6 +82,11 @@ func (f *Dual) Half(vectors []float64, count int) {
 	f.ws.Pool().TrsmRight(false, count, n, f.upper, n, vectors, n)
 }
 
+// Squares stores vᵀTv of vectors of n numbers, so many one behind the other, which stay as they are.
+func (f *Dual) Squares(dst, vectors []float64, count int) {
+	f.ws.Pool().SolvedSquares(count, f.n, f.upper, f.n, f.roots, vectors, f.n, dst)
+}
+
 // Inverse stores T, n×n.
 func (f *Dual) Inverse(dst []float64) {
 	n := f.n

@@ -258,6 +258,10 @@ func TestForms(t *testing.T) {
 				ty.MulVec(whole, mat.NewVecDense(n, y))
 				nearAll(t, "dual Solve", solved, ty.RawVector().Data, exact)
 				vectors := append(append([]float64{}, y...), y...)
+				var squares [2]float64
+				dual.Squares(squares[:], vectors, 2)
+				near(t, "dual Squares", squares[0], form, exact)
+				near(t, "dual Squares of the second", squares[1], form, exact)
 				dual.Half(vectors, 2)
 				near(t, "dual Half", kernel.Dot(vectors[:n], vectors[n:]), form, exact)
 				dual.RowVariances(rows, inverse)

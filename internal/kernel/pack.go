@@ -88,6 +88,16 @@ func packColsGo[T float](kc, n int, src []T, ld int, dst []T, width int) {
 
 // packRows packs n rows of kc elements as columns of width, filled with zeros.
 func (g *grid[T]) packRows(kc, n int, src []T, ld int, dst []T, width int) {
+	g.transpose(kc, n, src, ld, dst, width)
+	for r := n; r < width; r++ {
+		for k := range kc {
+			dst[k*width+r] = 0
+		}
+	}
+}
+
+// transpose stores n rows of kc elements as columns, in rows that begin width elements apart.
+func (g *grid[T]) transpose(kc, n int, src []T, ld int, dst []T, width int) {
 	done := 0
 	if g.flip != nil {
 		even := kc / g.flipRows * g.flipRows
@@ -100,13 +110,7 @@ func (g *grid[T]) packRows(kc, n int, src []T, ld int, dst []T, width int) {
 			}
 		}
 	}
-	for r := done; r < width; r++ {
-		if r >= n {
-			for k := range kc {
-				dst[k*width+r] = 0
-			}
-			continue
-		}
+	for r := done; r < n; r++ {
 		for k, v := range src[r*ld : r*ld+kc] {
 			dst[k*width+r] = v
 		}

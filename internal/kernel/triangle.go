@@ -29,6 +29,10 @@ type triangle struct {
 	ldb   int
 	unit  int // last columns of B that are those of an identity matrix
 
+	// Of SolvedSquares: what the elements of a right-hand side are multiplied by, and what is wanted of its solution.
+	scales, squares []float64
+	rows            [][]float64 // per worker, the solutions of a panel
+
 	runLoad, runSolve func(t, worker int) // bound once
 
 	block []float64 // a block row, for CholeskyInverse
@@ -37,7 +41,7 @@ type triangle struct {
 func (p *Pool) triangles() *triangle {
 	if p.triangle == nil {
 		g := p.float64s()
-		t := &triangle{pool: p, grid: g, panel: make([][]float64, p.threads)}
+		t := &triangle{pool: p, grid: g, panel: make([][]float64, p.threads), rows: make([][]float64, p.threads)}
 		t.strip = aligned[float64](side * side)
 		t.tri = aligned[float64](side * g.mr)
 		for w := range t.panel {
@@ -122,14 +126,13 @@ func (t *triangle) solvePanel(i, worker int) {
 		g.packCols(t.kb, n, t.b[j:], t.ldb, panel)
 	}
 	clear(panel[t.kb*g.nr : up(t.kb, g.mr)*g.nr])
+	if t.squares != nil {
+		t.square(panel, j, n, worker)
+		return
+	}
 	t.substitute(panel, max(0, j+t.unit-t.m)/g.mr)
 	if t.right {
-		for r := range n {
-			row := t.b[(j+r)*t.ldb : (j+r)*t.ldb+t.kb]
-			for k := range row {
-				row[k] = panel[k*g.nr+r]
-			}
-		}
+		g.transpose(n, t.kb, panel, g.nr, t.b[j*t.ldb:], t.ldb)
 		return
 	}
 	for k := range t.kb {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence/internal/study"
@@ -61,6 +62,39 @@ func triangleSizes() []int {
 		sizes = append(sizes, n)
 	}
 	return sizes
+}
+
+// The squares of solutions are those of the solutions, in blocks of U and of right-hand sides, for any number of
+// workers alike, and what was solved stays as it was.
+func TestSolvedSquares(t *testing.T) {
+	for _, isa := range isas() {
+		for _, shape := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {5, 2}, {40, 7}, {97, 100}, {1030, 25}, {60, side}, {49, side + 1}, {1030, side + 9}} {
+			m, n := shape[0], shape[1]
+			u, b, scales := factorOf(n, n+3, 1), random(m*(n+2)+1, 2), random(n+1, 3)[:n]
+			kept, before := append([]float64(nil), b...), []float64(nil)
+			for threads := 1; threads <= 3; threads++ {
+				got := make([]float64, m)
+				NewISA(threads, isa).SolvedSquares(m, n, u, n+3, scales, b, n+2, got)
+				for i, v := range got {
+					x, want := make([]float64, n), 0.0
+					for k, s := range scales {
+						x[k] = s * b[i*(n+2)+k]
+					}
+					solveReference(true, n, u, n+3, x)
+					for _, v := range x {
+						want += v * v
+					}
+					if !(math.Abs(v-want) <= 1e-13*float64(1+n)*(1+want)) || threads > 1 && v != before[i] {
+						t.Fatalf("%v threads=%d, %d×%d, row %d: %v, want %v", isa, threads, m, n, i, v, want)
+					}
+				}
+				before = got
+			}
+			if !slices.Equal(b, kept) {
+				t.Fatalf("%v: %d×%d right-hand sides were changed", isa, m, n)
+			}
+		}
+	}
 }
 
 // Both solvers are backward stable and the triangle is well conditioned
