@@ -231,8 +231,8 @@ func (c *Columns) Products(ws *credence.Workspace, dst, weights []float64) {
 // panel is the number of rows whose quadratic forms are taken at once.
 const panel = 512
 
-// RowQuadratics stores x_iᵀCx_i of every row i of d numbers in dst, for C = RRᵀ of which Half stores Rᵀx of count vectors
-// x in their place.
+// RowQuadratics stores x_iᵀCx_i of every row i of d numbers in dst, for C = RRᵀ of which Half stores Rᵀx of count
+// vectors x in their place.
 func (c *Columns) RowQuadratics(ws *credence.Workspace, dst []float64, f interface{ Half(x []float64, count int) }) {
 	n, d := c.Rows, c.Count()
 	clear(dst)

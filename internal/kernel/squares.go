@@ -3,8 +3,8 @@ package kernel
 // squaresRows are the right-hand sides of more than side rows that are solved at once.
 const squaresRows = 512
 
-// SolvedSquares stores |U⁻ᵀDx|² of every row x of B, m×n, in dst: U is upper triangular n×n, D = diag(scales). B stays as
-// it is. It takes n² operations a row. The strict lower triangle of U is not read.
+// SolvedSquares stores |U⁻ᵀDx|² of every row x of B, m×n, in dst: U is upper triangular n×n, D = diag(scales). B stays
+// as it is. It takes n² operations a row. The strict lower triangle of U is not read.
 func (p *Pool) SolvedSquares(m, n int, u []float64, ldu int, scales, b []float64, ldb int, dst []float64) {
 	need("SolvedSquares U", u, n, n, ldu)
 	need("SolvedSquares scales", scales, 1, n, n)
