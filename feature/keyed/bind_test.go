@@ -333,11 +333,23 @@ func TestLevelsAlone(t *testing.T) {
 		if _, err := b.Bind(&batch, 0, 2, 0); err != nil || b.Unknown != 0 || len(batch.Sparse.Index) != 4 {
 			t.Errorf("%d entries are unknown in scoring, %d known, %v", b.Unknown, len(batch.Sparse.Index), err)
 		}
+		for level, want := range map[string][2]bool{"a": {true, false}, "v": {false, true}} {
+			if got := [2]bool{b.Knows(0, level), b.Knows(1, level)}; got != want {
+				t.Errorf("c and d know %s: %v, want %v", level, got, want)
+			}
+		}
 	}
 	plan = &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y")), Missing: frame.Mean}, Terms: []Term{{Inputs: []int{0, 1}, Order: []int{0, 1}}},
 		Inputs: []Input{{Expr: frame.Column("c"), Kind: credence.Category}, {Expr: frame.Column("d"), Role: AsLevel}}}
 	if text, _, _, _ := bindAll(t, plan, 3, []string{"1,0,a,u", "0,0,NA,v"}); text != "1 c=a:d=u:1\n0 c=a:d=v:1\n" {
 		t.Errorf("the crosses are\n%s", text)
+	}
+	b := must.Value(NewBinder(plan, &Features{Keys: []uint64{12}}, frame.UseTargets))(t)
+	if !b.Knows(0, "new") { // of crosses alone
+		t.Error("a level of a cross is taken to be new")
+	}
+	if name := (&Features{Keys: []uint64{12}}).WeightName(1); name != "x12" {
+		t.Errorf("a key without a name is called %s", name)
 	}
 }
 
