@@ -129,8 +129,8 @@ func (t *Table) Words(column string) []string {
 	return nil
 }
 
-// Classes returns the two values that a column has in the sample, numbers or texts in their order; nil
-// where it has fewer or more, or is a boolean.
+// Classes returns the two values that a column has in the sample, numbers or texts in their order,
+// those of a boolean in lower case, that of false first; nil where it has fewer or more.
 func (t *Table) Classes(column string) []string {
 	if i, known := t.index[column]; known {
 		return t.columns[i].classes

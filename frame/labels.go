@@ -22,12 +22,12 @@ const mostLately = 64
 
 // NewLabels returns labels by their names in the order of their codes, the first of which is "" where it is all that is
 // not the other. Without names 1 stands against 0 or -1, and true against false. The numbers of the target are of a
-// kind, as training had them.
+// kind, as training had them; where both names are boolean words numbers are 1 and 0 for them.
 func NewLabels(names []string, kind credence.Kind) *Labels {
 	l := &Labels{names: names}
 	for _, name := range names {
 		v, finite, ok := cell.ParseNumber([]byte(name))
-		if truth, boolean := cell.ParseBoolean([]byte(name)); boolean && kind == credence.Boolean {
+		if truth, boolean := cell.ParseBoolean([]byte(name)); boolean && (kind == credence.Boolean || kind == credence.Numeric && !ok && names[0] != "") {
 			v, finite, ok = truth, true, true
 		}
 		if !ok || !finite {

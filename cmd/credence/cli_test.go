@@ -106,6 +106,8 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"unknown flag", exitMisuse, "unknown flag: --formla: did you mean --formula?", []string{"fit", "gone.csv", "--formla", "y ~ x"}},
 		{"flag of another command", exitMisuse, "--family is one of fit, job, select, not of stream", []string{"stream", "gone.csv", "--family", "gaussian"}},
 		{"flag behind one dash", exitMisuse, "unknown flag: -target: did you mean --target?", []string{"fit", "gone.csv", "-target", "y"}},
+		{"letter that is no flag", exitMisuse, "unknown flag: -z: see credence fit --help", []string{"fit", "gone.csv", "-z", "y"}},
+		{"letter of another command", exitMisuse, "unknown flag: -o is one of calibrate, draws,", []string{"demo", "-o", "x"}},
 		{"option of an engine as a flag", exitMisuse, "write --engine 'exact(hyper=…)'", []string{"fit", "gone.csv", "--hyper", "ml"}},
 		{"option of a learner as a flag", exitMisuse, "write --engine 'sep(passes=…)'", []string{"stream", "gone.csv", "--passes", "2"}},
 		{"odds that are not there", exitFailed, "gone.csv: there is no such file: check the path", []string{"select", "gone.csv", "--target", "y", "--prior-odds", "gone.csv"}},

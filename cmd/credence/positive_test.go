@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,11 @@ func TestPositiveClassInTheWordsOfTheData(t *testing.T) {
 		}
 		if out := must(t, "fit", data, "--target", "y"); !strings.Contains(out, "the positive class is "+strings.ToLower(words[1])+"\n") {
 			t.Errorf("%v: %s", words, out)
+		}
+		learned := filepath.Join(t.TempDir(), "learned")
+		must(t, "stream", data, "--target", "y", "-o", learned)
+		if out := must(t, "inspect", learned); !strings.Contains(out, "the positive class is "+strings.ToLower(words[1])+"\n") {
+			t.Errorf("%v, learned online: %s", words, out)
 		}
 		o := invoke(t, "", "fit", data, "--target", "y", "--positive", "bird")
 		if want := "choose the positive class among " + strings.ToLower(words[0]+" and "+words[1]); o.code != exitFailed || !strings.Contains(o.err, want) {

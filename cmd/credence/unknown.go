@@ -75,22 +75,27 @@ func badFlag(cmd *cobra.Command, err error) error {
 
 // unknownFlag names the nearest flag of the command, or the commands that have one of that name.
 func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
-	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
+	short := unknown.GetSpecifiedShortnames()
+	name, typed := cmp.Or(short, unknown.GetSpecifiedName()), "--"
+	if short != "" {
+		typed = "-"
+	}
+	typed += name
 	var names, others []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if slices.Contains(names, name) { // behind one dash, where each letter is a flag
-		return fmt.Errorf("unknown flag: -%s: did you mean --%[1]s?", name)
+		return fmt.Errorf("unknown flag: %s: did you mean --%s?", typed, name)
 	}
 	if near := spec.Suggest(name, names); near != "" {
-		return fmt.Errorf("unknown flag: --%s: did you mean --%s?", name, near)
+		return fmt.Errorf("unknown flag: %s: did you mean --%s?", typed, near)
 	}
 	for _, c := range cmd.Root().Commands() {
-		if c.Flags().Lookup(name) != nil {
+		if c.Flags().Lookup(name) != nil || len(short) == 1 && c.Flags().ShorthandLookup(short) != nil {
 			others = append(others, c.Name())
 		}
 	}
 	if len(others) > 0 {
-		return fmt.Errorf("unknown flag: --%s is one of %s, not of %s", name, listed(others), cmd.Name())
+		return fmt.Errorf("unknown flag: %s is one of %s, not of %s", typed, listed(others), cmd.Name())
 	}
 	if cmd.Flags().Lookup("engine") != nil {
 		for _, e := range fit.Default().Engines {
@@ -98,9 +103,9 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 				continue
 			}
 			if slices.ContainsFunc(e.Options(), func(o spec.Option) bool { return o.Key == name }) {
-				return fmt.Errorf("unknown flag: --%s: it is an option of engines: write --engine '%s(%[1]s=…)'", name, e.Name)
+				return fmt.Errorf("unknown flag: %s: it is an option of engines: write --engine '%s(%s=…)'", typed, e.Name, name)
 			}
 		}
 	}
-	return fmt.Errorf("unknown flag: --%s", name)
+	return fmt.Errorf("unknown flag: %s", typed)
 }

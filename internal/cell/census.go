@@ -97,10 +97,12 @@ func (c *Census) Words() []string {
 	return nil
 }
 
-// Classes returns the values of a column that has just two, numbers or levels in their order; nil for
-// others.
+// Classes returns the values of a column that has just two, numbers or levels in their order, or the words of a
+// boolean; nil for others.
 func (c *Census) Classes() []string {
 	switch kind, _ := c.Kind(); {
+	case kind == Boolean:
+		return c.Words()
 	case kind == Numeric && c.numbers == c.values && len(c.first) == 2:
 		low, high := min(c.first[0], c.first[1]), max(c.first[0], c.first[1])
 		return []string{strconv.FormatFloat(low, 'g', -1, 64), strconv.FormatFloat(high, 'g', -1, 64)}
