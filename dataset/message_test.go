@@ -149,6 +149,10 @@ func TestAllOffendingTexts(t *testing.T) {
 	if want := `t.csv:3: column "x": "inf" is not a finite number, nor is "-Infinity" (2 rows): declare them missing with --missing -Infinity,inf`; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
+	_, _, err = load(t, Options{}, nil, write(t, "t.csv", "x,y\n1,2\nlots,3\nlots,4\n5,6\n7,8\n9,8\n"))
+	if want := `t.csv:3: column "x": "lots" is not a number (2 rows): declare it missing with --missing lots, or read the column as a category with --types x=category`; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
 	late := "x,y\n" + strings.Repeat(",1\n", sampleRows) + "7,1\nN1,2\nN2,3\n"
 	_, _, err = load(t, Options{}, nil, write(t, "t.csv", late))
 	if want := `t.csv:10003: column "x": "N1" is not a number, nor is "N2" (2 rows): declare them missing with --missing N1,N2, or read the column as a category with --types x=category`; err == nil || !strings.HasSuffix(err.Error(), want) {

@@ -80,7 +80,7 @@ func (o *Offending) add(e *text.Error) {
 // Error names every text that cannot be read.
 func (o *Offending) Error() string {
 	worded, t := *o.first, o.table
-	if len(o.found) > 0 && (len(o.found) > 1 || len(o.found[0].texts) > 1 || t.Undecided(o.found[0].column)) {
+	if len(o.found) > 0 && (len(o.found) > 1 || o.found[0].rows > 1 || t.Undecided(o.found[0].column)) {
 		bare, _ := cell.WithoutRemedy(worded.What)
 		worded.What = bare + t.others(o.found, o.texts > o.most)
 	}
@@ -118,6 +118,8 @@ func (t *Table) others(found []offending, more bool) string {
 			names, count = names+", among others", ""
 		}
 		switch {
+		case len(shown) == 0 && o.rows > 1:
+			what.WriteString(count)
 		case len(shown) == 0:
 		case k > 0:
 			fmt.Fprintf(&what, "; column %q: %s%s", o.column, names, count)
@@ -134,7 +136,7 @@ func (t *Table) others(found []offending, more bool) string {
 	}
 	remedies := make([]string, 0, 2)
 	if flags := cell.Missing(missing...); flags != "" && !many {
-		remedies = append(remedies, "declare them missing with "+flags)
+		remedies = append(remedies, cell.Plural(len(missing), "declare it missing with ", "declare them missing with ")+flags)
 	}
 	if flag := cell.Types(types...); flag != "" && !trained {
 		remedies = append(remedies, cell.Plural(len(types), "read the column as a category with ", "read the columns as categories with ")+flag)
