@@ -172,7 +172,7 @@ func (p *Prepared) Fit(ctx context.Context) (*credence.Fitted, error) {
 		warnings = append(warnings, "the formula has no intercept and columns are centred, so that f is 0 where they are at their means: use --raw for a line through the origin, or a column of ones")
 	}
 	if fr.Fractions > 0 && learnsDispersion(p.model.Likelihood) {
-		warnings = append(warnings, fmt.Sprintf("weight(%s) counts equal rows, and is no whole number in %d of %d: write precision(%s) where a row is the mean of so many, or measured so precisely", fr.Weight, fr.Fractions, fr.Rows, fr.Weight))
+		warnings = append(warnings, fmt.Sprintf("weight(%s) counts equal rows, and is no whole number in %d of %d: write precision(%s) where a row is the mean of so many, or measured so precisely", fr.Weight.Written(), fr.Fractions, fr.Rows, fr.Weight.Written()))
 	}
 	writes := p.entry.Checkpoints
 	if e, ok := p.engine.(interface{ Checkpoints() bool }); ok { // of some models alone

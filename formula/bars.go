@@ -293,11 +293,16 @@ func (c *compiler) checkBars() {
 	}
 }
 
-// Bars names the terms of groups.
+// Bars names the terms of groups, whose groups are written as formulas read them.
 func (p *Plan) Bars() (labels []string) {
 	for _, f := range p.functions {
 		if f.kind == "bar" {
-			labels = append(labels, f.label)
+			left, _, _ := strings.Cut(f.label, " | ")
+			groups := make([]string, len(f.inputs))
+			for k, input := range f.inputs {
+				groups[k] = p.Frame.Inputs[input].Written()
+			}
+			labels = append(labels, left+" | "+strings.Join(groups, ":")+")")
 		}
 	}
 	return labels

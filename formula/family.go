@@ -139,7 +139,7 @@ func (f Family) Likelihood(fr *frame.Frame) (credence.Likelihood, error) {
 	case t == nil:
 		return nil, fmt.Errorf("formula: the model has no target: name one in the formula")
 	case f.stated == nil && t.Mode == frame.Classes && fr.Precision != nil:
-		return nil, fmt.Errorf("formula: target %s has classes, and their family, bernoulli, no dispersion for precision(%s) to divide: write weight(%s)", t.Expr, fr.Precision, fr.Precision)
+		return nil, fmt.Errorf("formula: target %s has classes, and their family, bernoulli, no dispersion for precision(%s) to divide: write weight(%s)", t.Expr, fr.Precision.Written(), fr.Precision.Written())
 	case f.stated == nil && t.Mode == frame.Classes:
 		return likelihood.Bernoulli{}, nil
 	case f.stated == nil:

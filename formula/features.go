@@ -66,7 +66,7 @@ func (p *Plan) Features(fr *frame.Frame, data credence.Data, seed uint64, drawn 
 		var err error
 		if k := slices.IndexFunc(drawn, func(d Frequencies) bool { return d.place == i }); k >= 0 {
 			if f := &p.functions[i]; f.kind == "spectral" && f.component == 0 {
-				if periods, err = f.searched(&in, data, credence.Rand(seed, credence.PeriodStarts, uint64(i))); err != nil {
+				if periods, err = f.searched(fr, &in, data, credence.Rand(seed, credence.PeriodStarts, uint64(i))); err != nil {
 					return nil, err
 				}
 			}

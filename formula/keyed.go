@@ -59,7 +59,7 @@ func (p *Plan) Keyed(kind func(name string) (credence.Kind, bool)) (*keyed.Plan,
 	k.Trials = nil
 	if precision := k.Precision; precision != nil { // the families learned online have no dispersion
 		if k.Weight != nil {
-			return nil, fmt.Errorf("precision(%s) is a weight in a model learned online, and the formula has weight(%s): make their product a column of its own", precision, k.Weight)
+			return nil, fmt.Errorf("precision(%s) is a weight in a model learned online, and the formula has weight(%s): make their product a column of its own", precision.Written(), k.Weight.Written())
 		}
 		k.Weight, k.Precision = precision, nil
 	}
@@ -111,7 +111,7 @@ func (l *lowering) function(f *function) error {
 	case "interaction", "onehot":
 		return l.term(keyed.Term{}, f.inputs, f.kind == "onehot")
 	case "bar":
-		return fmt.Errorf("%s: effects of groups are learned with all rows at hand: use fit, with --engine exact or 'svi(covariance=full)', or write onehot(%s)", f.label, l.plan.Frame.Inputs[f.inputs[0]])
+		return fmt.Errorf("%s: effects of groups are learned with all rows at hand: use fit, with --engine exact or 'svi(covariance=full)', or write onehot(%s)", f.label, l.plan.Frame.Inputs[f.inputs[0]].Written())
 	case "hash":
 		for _, inputs := range f.crosses {
 			if err := l.term(keyed.Term{Bits: f.bits}, inputs, false); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/periodogram"
 	"github.com/credence-ml/credence/spec"
@@ -62,7 +63,7 @@ func (c *compiler) spectral(call spec.Call) error {
 // searched returns the periods of every component: the stated ones, and for those that are left out where they are
 // searched for. Those of one column start at the peaks of the periodogram of what the others leave, those of several at
 // draws between the bounds.
-func (f *function) searched(in *feature.Inputs, data credence.Data, rng *rand.Rand) ([]feature.Lengthscale, error) {
+func (f *function) searched(fr *frame.Frame, in *feature.Inputs, data credence.Data, rng *rand.Rand) ([]feature.Lengthscale, error) {
 	bounds := &feature.Periods{}
 	var low, step float64 // of the one column, in its own unit
 	for _, input := range f.inputs {
@@ -74,7 +75,8 @@ func (f *function) searched(in *feature.Inputs, data credence.Data, rng *rand.Ra
 		values = slices.Compact(values)
 		column := &in.Dense[input]
 		if len(values) < leastValues {
-			return nil, fmt.Errorf("formula: %s: %s has %d different %s, and a period needs %d: write %[2]s for a line, or onehot(%[2]s)", f.label, column.Name, len(values), cell.Plural(len(values), "value", "values"), leastValues)
+			return nil, fmt.Errorf("formula: %s: %s has %d different %s, and a period needs %d: write %[6]s for a line, or onehot(%[7]s)",
+				f.label, column.Name, len(values), cell.Plural(len(values), "value", "values"), leastValues, fr.Inputs[input].Expr.Written(), cell.Column(fr.Inputs[input].Expr.Column))
 		}
 		scale := cmp.Or(column.Scale, 1)
 		gaps := make([]float64, len(values)-1)

@@ -58,11 +58,10 @@ func smooth(f *function, m *making) (feature.Term, error) {
 	}
 	slices.Sort(values)
 	values = slices.Compact(values)
-	input := &m.in.Dense[f.inputs[0]]
 	if f.period > 0 {
-		return f.cyclic(input, values)
+		return f.cyclic(m, values)
 	}
-	k, err := f.size(input, len(values), len(values), min(usualKnots, len(values)-1))
+	k, err := f.size(m, len(values), len(values), min(usualKnots, len(values)-1))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +76,8 @@ func smooth(f *function, m *making) (feature.Term, error) {
 }
 
 // cyclic makes the term of s under period=, for the different values of its column as they enter the fit, in order.
-func (f *function) cyclic(input *feature.Input, values []float64) (feature.Term, error) {
+func (f *function) cyclic(m *making, values []float64) (feature.Term, error) {
+	input := &m.in.Dense[f.inputs[0]]
 	scale := cmp.Or(input.Scale, 1)
 	if width := scale * (values[len(values)-1] - values[0]); width > 0 && (f.period > mostPeriod*width || f.period < leastPeriod*width) {
 		return nil, fmt.Errorf("formula: %s: a period of %g is not between %g and %g times the range of %s, which is %.3g: give the period in the unit of the column",
@@ -93,7 +93,7 @@ func (f *function) cyclic(input *feature.Input, values []float64) (feature.Term,
 	if f.kind == "periodic" {
 		usual = usualHarmonics
 	}
-	count, err := f.size(input, len(places), len(places)/2, min(usual, len(places)/2))
+	count, err := f.size(m, len(places), len(places)/2, min(usual, len(places)/2))
 	if err != nil {
 		return nil, err
 	}
@@ -104,20 +104,21 @@ func (f *function) cyclic(input *feature.Input, values []float64) (feature.Term,
 }
 
 // size is k=, or what it usually is, of a column with so many different values, which allow so many knots or harmonics.
-func (f *function) size(input *feature.Input, values, most, usual int) (int, error) {
-	within := ""
+func (f *function) size(m *making, values, most, usual int) (int, error) {
+	within, column := "", m.frame.Inputs[f.inputs[0]].Expr
 	if f.period > 0 {
 		within = fmt.Sprintf(" within a period of %g", f.period)
 	}
 	if values < leastValues {
-		return 0, fmt.Errorf("formula: %s: %s has %d different %s%s, and a curve needs %d: write %[2]s for a line, or onehot(%[2]s)", f.label, input.Name, values, cell.Plural(values, "value", "values"), within, leastValues)
+		return 0, fmt.Errorf("formula: %s: %s has %d different %s%s, and a curve needs %d: write %[7]s for a line, or onehot(%[8]s)",
+			f.label, column, values, cell.Plural(values, "value", "values"), within, leastValues, column.Written(), cell.Column(column.Column))
 	}
 	if f.count > most {
 		argument := "k"
 		if f.kind == "periodic" {
 			argument = "m"
 		}
-		return 0, fmt.Errorf("formula: %s: %[7]s=%[2]d is more than the %d that the %d different values of %s%s allow: write %[7]s=%[3]d, or leave out %[7]s=", f.label, f.count, most, values, input.Name, within, argument)
+		return 0, fmt.Errorf("formula: %s: %[7]s=%[2]d is more than the %d that the %d different values of %s%s allow: write %[7]s=%[3]d, or leave out %[7]s=", f.label, f.count, most, values, column, within, argument)
 	}
 	if f.count > 0 {
 		return f.count, nil

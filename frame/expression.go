@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // Expr is a column of a table under a chain of transforms, innermost first, or
@@ -71,6 +72,15 @@ func (e *Expr) root() string {
 // String is the expression for people, "log(price)": the column's name stands as
 // it is, without quotes.
 func (e Expr) String() string { return e.prefix(len(e.Steps)) }
+
+// Written is the expression as formulas read it, for people to type: its column in backquotes where it needs them.
+func (e Expr) Written() string {
+	if e.Column != "" {
+		text, _ := credence.CutText(e.Column)
+		e.Column = cell.Column(text)
+	}
+	return e.String()
+}
 
 // prefix is the text of the expression after its first count steps.
 func (e Expr) prefix(count int) string {
@@ -142,8 +152,7 @@ func (e Expr) apply(values []float64, count int) *cellError {
 		if bad < 0 {
 			continue
 		}
-		operand := e.prefix(at)
-		message := fmt.Sprintf("%s: %s is %s, ", e.prefix(at+1), operand, number(values[bad]))
+		message := fmt.Sprintf("%s: %s is %s, ", e.prefix(at+1), e.prefix(at), number(values[bad]))
 		switch step.Function {
 		case Log:
 			message += "and log needs a number above 0"
@@ -156,7 +165,7 @@ func (e Expr) apply(values []float64, count int) *cellError {
 		default:
 			message += "and the result overflows"
 		}
-		return &cellError{bad, message + ": correct the row, leave it out, or use " + operand + " without " + string(step.Function)}
+		return &cellError{bad, message + ": correct the row, leave it out, or use " + Expr{Column: e.Column, Steps: e.Steps[:at]}.Written() + " without " + string(step.Function)}
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func (f *finisher) refuseMissing() error {
 func (f *finisher) finish() error {
 	frame := f.frame
 	if frame.WeightSum == 0 {
-		return fmt.Errorf("frame: every weight is 0: leave out weight(%s), or correct it", frame.Weight)
+		return fmt.Errorf("frame: every weight is 0: leave out weight(%s), or correct it", frame.Weight.Written())
 	}
 	if frame.WeightSum > mostWeight {
 		return fmt.Errorf("frame: weight %s adds up to %s over the rows, and sums over rows overflow: divide the weights by a constant", frame.Weight, number(frame.WeightSum))

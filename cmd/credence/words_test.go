@@ -206,9 +206,9 @@ func TestNarrowIntervalsOfSelect(t *testing.T) {
 // TestRemediesNameColumns: a remedy that names a column of two words can be typed as it stands.
 func TestRemediesNameColumns(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("y,the id,a day\n")
+	text.WriteString("y,the id,a day,two-valued,w+1\n")
 	for i := range 60 {
-		fmt.Fprintf(&text, "%d.5,id%d,2024-%02d-%02d\n", i*i%17, i, 1+i%12, 1+i%28)
+		fmt.Fprintf(&text, "%d.5,id%d,2024-%02d-%02d,%d,%d.25\n", i*i%17, i, 1+i%12, 1+i%28, i%2, 1+i%7)
 	}
 	path := file(t, "s.csv", text.String())
 	out := invoke(t, "", "fit", path, "--target", "y").err
@@ -217,6 +217,28 @@ func TestRemediesNameColumns(t *testing.T) {
 			t.Errorf("%s is not in %s", remedy, out)
 		}
 		must(t, "fit", path, "--formula", "y ~ . "+remedy)
+	}
+	for formula, remedies := range map[string][]string{
+		"s(log1p(`two-valued`))":                  {"log1p(`two-valued`)", "onehot(`two-valued`)"},
+		"spectral(`two-valued`)":                  {"`two-valued`", "onehot(`two-valued`)"},
+		"log(`two-valued`)":                       {"`two-valued`"},
+		"weight(`w+1`)":                           {"precision(`w+1`)"},
+		"(1 | `two-valued`) + weight(`w+1` > 99)": {"weight((`w+1` > 99))"},
+	} {
+		out := invoke(t, "", "fit", path, "--formula", "y ~ "+formula).err
+		for _, remedy := range remedies {
+			if !strings.Contains(out, remedy) {
+				t.Errorf("%s: %s is not in %s", formula, remedy, out)
+			}
+			if !strings.HasPrefix(remedy, "weight") { // which is to be left out
+				must(t, "fit", path, "--formula", "y ~ "+remedy)
+			}
+		}
+	}
+	for engine, remedy := range map[string]string{"lasso": "onehot(`two-valued`)", "sep": "onehot(`two-valued`)"} {
+		if out := invoke(t, "", "fit", path, "--formula", "y ~ (1 | `two-valued`)", "--engine", engine).err; !strings.Contains(out, remedy) {
+			t.Errorf("%s: %s is not in %s", engine, remedy, out)
+		}
 	}
 }
 

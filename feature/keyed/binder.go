@@ -230,7 +230,7 @@ func (b *Binder) resolve(rows *table.Rows) error {
 			c.part = &in.Expr
 		}
 		if in.Kind == credence.Category && c.part != nil || c.part != nil && c.level && isText(column) {
-			return fmt.Errorf("%s: column %q is a category, and %s needs numbers: use %s as a plain column", rows.File, name, in.Expr, name)
+			return fmt.Errorf("%s: column %q is a category, and %s needs numbers: use %s as a plain column", rows.File, name, in.Expr, cell.Column(name))
 		}
 	}
 	b.terms = make([]term, len(b.plan.Terms))
