@@ -111,14 +111,19 @@ func (a Answers) appendTo(row []float64, rows *score.Rows, i int, means [2][]flo
 }
 
 // Write writes what is predicted of every row, in their order, to w, as a table of the format that the extension of
-// path names, see [output.New]; rows that lack a value have empty cells. It returns how many rows there were.
+// path names, see [output.New]; kept columns of plain numbers are numbers in Parquet, and rows that lack a value have
+// empty cells. It returns how many rows there were.
 func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (total int, err error) {
 	if err := a.Validate(); err != nil {
 		return 0, err
 	}
 	a.Density = a.Density && f.HasTargets()
 	names := a.columns(f)
-	out, err := output.New(w, path, append(output.Texts(f.options.Keep...), output.Numbers(names...)...))
+	columns := append(output.Texts(f.options.Keep...), output.Numbers(names...)...)
+	for j, name := range f.options.Keep {
+		columns[j].Number = f.table.NumberOf(name)
+	}
+	out, err := output.New(w, path, columns)
 	if err != nil {
 		return 0, err
 	}

@@ -24,6 +24,7 @@ type column struct {
 	// notation is that of its numbers. legible says that what is refused can be read as text.
 	notation credence.Notation
 	legible  bool
+	plain    bool // its texts in the sample are plain numbers
 }
 
 // Note tells the user something about a column or, where Column is empty, about

@@ -174,7 +174,7 @@ func (t *Table) describeLeaves(in *input, leaves []leaf) error {
 			t.columns[i].trained = true
 		}
 		t.index[l.name] = i
-		t.columns[i].refusal = l.refusal
+		t.columns[i].refusal, t.columns[i].plain = l.refusal, l.kind == credence.Numeric && described.Kind == l.kind
 		if l.date && described.Kind == credence.Numeric {
 			t.columns[i].notation = cell.DateNotation
 			if !t.columns[i].trained {

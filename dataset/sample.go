@@ -368,7 +368,7 @@ func (t *Table) decideKind(i int, c *cell.Census, shown string) {
 		set.Declared = map[credence.Kind]cell.Kind{credence.Numeric: cell.Numeric, credence.Boolean: cell.Boolean, credence.Category: cell.Category}[kind]
 	}
 	verdict := c.Decide(set)
-	known.notation = verdict.Notation
+	known.notation, known.plain = verdict.Notation, verdict.Kind == cell.Numeric && verdict.Doubt == "" && c.Plain()
 	if known.refusal = verdict.Refusal; known.refusal != "" {
 		known.refusal += ", or leave the column out"
 		known.legible = true

@@ -1,11 +1,17 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
+	"strconv"
 	"strings"
+
+	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // Texts reads columns as they are written, row by row, for those who copy them beside what is told of the
@@ -67,6 +73,27 @@ func (k *Texts) Row(dst [][]byte, i int) ([][]byte, error) {
 		dst = append(dst, k.memory[first:len(k.memory):len(k.memory)])
 	}
 	return dst, nil
+}
+
+// NumberOf returns what reads a text of a column as a number, NaN of one that means missing; nil where the sample has
+// more than plain numbers. A later text that no number holds is an error.
+func (t *Table) NumberOf(column string) func(text []byte) (float64, error) {
+	if i, known := t.index[column]; !known || !t.columns[i].plain || t.columns[i].notation != (credence.Notation{}) {
+		return nil
+	}
+	rules := cell.NewRules(t.options.MissingTokens)
+	return func(text []byte) (float64, error) {
+		text = bytes.TrimSpace(text)
+		v, fault := rules.Number(text, &cell.Notation{})
+		if fault == "" && math.Abs(v) >= 1<<53 && strconv.FormatFloat(v, 'f', -1, 64) != string(text) {
+			fault = cell.Quote(text) + " has more digits than a number holds"
+		}
+		if fault != "" {
+			fault, _ = cell.WithoutRemedy(fault)
+			return 0, fmt.Errorf("column %q: %s, as those before it were: write a .csv file, which has texts as they are", column, fault)
+		}
+		return v, nil
+	}
 }
 
 // Close ends the reading.

@@ -21,7 +21,7 @@ func TestLabels(t *testing.T) {
 		{[]string{"1", "2"}, credence.Numeric, map[string]float64{"2": 1, "1e0": 0, "3": -1, "cat": -1}, map[float64]float64{2: 1, 1: 0, 3: -1}},
 		{[]string{"no", "yes"}, credence.Category, map[string]float64{"YES": 1, "No": 0, "y": -1, "true": -1}, map[float64]float64{1: -1}},
 		{[]string{"no", "yes"}, credence.Boolean, map[string]float64{"yes": 1, "no": 0}, map[float64]float64{1: 1, 0: 0, 2: -1}},
-		{[]string{"no", "yes"}, credence.Numeric, map[string]float64{"yes": 1, "true": -1}, map[float64]float64{1: 1, 0: 0, 2: -1}}, // in rows that write 1 for it
+		{[]string{"no", "yes"}, credence.Numeric, map[string]float64{"yes": 1, "true": -1}, map[float64]float64{1: 1, 0: 0, 2: -1}},
 		{[]string{"true", "false"}, credence.Boolean, map[string]float64{"FALSE": 1, "True": 0}, map[float64]float64{1: 0, 0: 1}},
 		{[]string{"", "dog"}, credence.Category, map[string]float64{"dog": 1, "Dog": 0, "cat": 0}, map[float64]float64{1: 0}},
 		{[]string{"0", "1", "5"}, credence.Numeric, map[string]float64{"5": 2, "0.0": 0, "2": -1}, map[float64]float64{5: 2, 0: 0, 4: -1}},

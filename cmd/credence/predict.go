@@ -54,7 +54,7 @@ The target is predicted as the formula has it: log(price) for "log(price) ~ .".
 	f.BoolVar(&flags.Latent, "latent", false, "add f_mean and f_sd, of the latent value before the link")
 	f.BoolVar(&flags.Density, "density", false, "add log_density of the target, empty in rows that have none, left out where the data have no target")
 	f.IntVar(&flags.Samples, "samples", 0, "add this many draws of the target, sample_1 and so on")
-	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy as they are written, in front; tag is that of Vowpal Wabbit rows")
+	f.StringSliceVar(&flags.keep, "keep", nil, "columns of the data to copy as they are written, in front, numbers as numbers where the output is Parquet; tag is that of Vowpal Wabbit rows")
 	f.StringVarP(&flags.output, "output", "o", "", "file to write, .csv or .parquet, or .vw, prediction and tag of Vowpal Wabbit rows (default: CSV on standard output)")
 	return cmd
 }

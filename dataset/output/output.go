@@ -14,6 +14,9 @@ import (
 type Column struct {
 	Name string
 	Text bool
+	// Number reads the texts of a column of numbers, NaN of an empty cell: Parquet has the numbers, other formats the
+	// texts. nil means that they are texts everywhere.
+	Number func(text []byte) (float64, error)
 }
 
 // Numbers returns columns of numbers of these names.
@@ -95,7 +98,7 @@ type parquetWriter struct {
 func newParquetWriter(w io.Writer, columns []Column) *parquetWriter {
 	names, text := make([]string, len(columns)), make([]bool, len(columns))
 	for j, c := range columns {
-		names[j], text[j] = c.Name, c.Text
+		names[j], text[j] = c.Name, c.Text && c.Number == nil
 	}
 	return &parquetWriter{columns, parquet.NewWriter(w, names, text)}
 }
@@ -103,10 +106,18 @@ func newParquetWriter(w io.Writer, columns []Column) *parquetWriter {
 func (w *parquetWriter) Write(_ func(do func(i int)), cells []float64, texts ...[]byte) error {
 	for len(cells) > 0 {
 		for j, c := range w.columns {
-			if c.Text {
+			switch {
+			case c.Text && c.Number == nil:
 				w.Text(j, texts[0])
 				texts = texts[1:]
-			} else {
+			case c.Text:
+				v, err := c.Number(texts[0])
+				if err != nil {
+					return err
+				}
+				w.Number(j, v)
+				texts = texts[1:]
+			default:
 				w.Number(j, cells[0])
 				cells = cells[1:]
 			}

@@ -3,6 +3,7 @@ package cell
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,7 @@ type Census struct {
 	levels          map[string]bool // texts met since it looked like a category, at most censusLevels
 	first           []float64       // the first three distinct numbers
 	whole           wholes
+	inexact         bool // a number is beyond 2⁵³, or infinite
 }
 
 // pairs are the texts of booleans that inference recognises, true first.
@@ -66,6 +68,7 @@ func (c *Census) Add(text []byte, rules *Rules) {
 	known := c.spelled.add(text, number, finite)
 	if number {
 		c.whole.add(v)
+		c.inexact = c.inexact || !finite || math.Abs(v) >= 1<<53
 		c.numbers++
 		return
 	}
@@ -86,6 +89,9 @@ func (c *Census) Add(text []byte, rules *Rules) {
 		c.others[Quote(text)]++
 	}
 }
+
+// Plain says whether every value is a number without a notation of its own, all of whose digits a float64 holds.
+func (c *Census) Plain() bool { return c.values > 0 && c.numbers == c.values && !c.inexact }
 
 // Words are the texts of the booleans, that for 0 first; nil if they are mixed.
 func (c *Census) Words() []string {
