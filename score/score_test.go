@@ -286,8 +286,8 @@ func gather(t *testing.T, name string, model *credence.Fitted, source credence.S
 	return scores
 }
 
-// Gains are differences of log densities over rows, with the standard error of their mean; a row of
-// weight 2 is the row twice, but for that error, which counts rows.
+// Gains are differences of log densities over rows, with the standard error of their mean, over rows or groups of
+// them; a row of weight 2 is the row twice.
 func TestCompareByHand(t *testing.T) {
 	type weighed struct{ X, Z, Y, W float64 }
 	var all, twice []weighed
@@ -307,20 +307,50 @@ func TestCompareByHand(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	d := must.Value(score.Compare(gather(t, "small", small, structs(t, twice)), gather(t, "large", large, structs(t, twice))))(t)
-	var density [2][]float64
+	var density, mean, deviation [2][]float64
 	for k, model := range []*credence.Fitted{small, large} {
-		each(t, model, structs(t, twice), func(rows *score.Rows, i int) { density[k] = append(density[k], rows.LogDensity(i, rows.Target(i))) })
+		each(t, model, structs(t, twice), func(rows *score.Rows, i int) {
+			m, v := rows.Moments(i)
+			density[k], mean[k], deviation[k] = append(density[k], rows.LogDensity(i, rows.Target(i))), append(mean[k], m), append(deviation[k], math.Sqrt(v))
+		})
 	}
-	n, gain, square := float64(len(twice)), 0.0, 0.0
-	for i := range twice {
+	n, gain, square, nlpd, wrong, apart, ratio := float64(len(twice)), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+	for i, r := range twice {
 		gap := density[1][i] - density[0][i]
-		gain, square = gain+gap/n, square+gap*gap/n
+		gain, square, nlpd = gain+gap/n, square+gap*gap/n, nlpd-density[1][i]/n
+		wrong += (r.Y - mean[1][i]) * (r.Y - mean[1][i]) / n
+		apart += (mean[0][i] - mean[1][i]) * (mean[0][i] - mean[1][i]) / n
+		ratio += math.Log(deviation[1][i]/deviation[0][i]) / n
 	}
 	got := d.Models[1]
+	for what, figure := range map[string][2]float64{"nlpd": {float64(got.NLPD), nlpd}, "rmse": {float64(got.RMSE), math.Sqrt(wrong)}, "apart": {float64(got.MeanDifference), math.Sqrt(apart)}, "ratio": {float64(got.SDRatio), math.Exp(ratio)}} {
+		if !near(figure[0], figure[1]) {
+			t.Errorf("%s is %v, want %v", what, figure[0], figure[1])
+		}
+	}
+	// In groups the standard error is that of the groups' sums.
+	const groups = 6
+	var sums, own [groups]float64
+	for i := range twice {
+		sums[i%groups] += density[1][i] - density[0][i] - gain
+		own[i%groups] += -density[1][i] - nlpd
+	}
+	squares, ownSquares := 0.0, 0.0
+	for g := range groups {
+		squares, ownSquares = squares+sums[g]*sums[g], ownSquares+own[g]*own[g]
+	}
+	left := []*score.Scores{gather(t, "small", small, structs(t, twice)), gather(t, "large", large, structs(t, twice))}
+	for _, s := range left {
+		s.LeftOut(func(row int) int { return row % groups })
+	}
+	clustered, wide := must.Value(score.Compare(left...))(t).Models[1], float64(groups)/(groups-1)
+	if value, standardError := left[1].NLPD(); !near(float64(clustered.GainError), math.Sqrt(squares*wide)/n) || !near(float64(value), nlpd) || !near(float64(standardError), math.Sqrt(ownSquares*wide)/n) {
+		t.Errorf("of groups %+v, %v ± %v; want ± %v and ± %v", clustered, value, standardError, math.Sqrt(squares*wide)/n, math.Sqrt(ownSquares*wide)/n)
+	}
 	if !near(float64(got.Gain), gain) || math.Abs(float64(got.GainError)-math.Sqrt((square-gain*gain)/n)) > 1e-9 || d.Models[0].Gain != 0 || d.Models[0].SDRatio != 1 {
 		t.Errorf("%+v; want gain %v ± %v", got, gain, math.Sqrt((square-gain*gain)/n))
 	}
-	for _, figure := range [][2]metric.Score{{got.Gain, c.Models[1].Gain}, {got.NLPD, c.Models[1].NLPD}, {got.RMSE, c.Models[1].RMSE}, {got.MeanDifference, c.Models[1].MeanDifference}, {got.SDRatio, c.Models[1].SDRatio}} {
+	for _, figure := range [][2]metric.Score{{got.Gain, c.Models[1].Gain}, {got.NLPD, c.Models[1].NLPD}, {got.RMSE, c.Models[1].RMSE}, {got.MeanDifference, c.Models[1].MeanDifference}, {got.SDRatio, c.Models[1].SDRatio}, {got.GainError, c.Models[1].GainError}} {
 		if !near(float64(figure[0]), float64(figure[1])) {
 			t.Errorf("rows written twice have %v, rows of weight 2 %v", figure[0], figure[1])
 		}
