@@ -221,8 +221,15 @@ func TestDrawsAreMembers(t *testing.T) {
 		if len(f.Members) != want {
 			t.Errorf("draws %d gave %d members, not %d", draws, len(f.Members), want)
 		}
-		if p, e := *f.Report.EvidencePenalised, *f.Report.Evidence; !(p < e) {
-			t.Errorf("penalised evidence %v is not below the plain one %v", p, e)
+		want := *f.Report.Evidence
+		for _, h := range f.Members[0].Model.Features.(credence.Tunable).Hyper() {
+			z := (math.Log(h.Value) - h.PriorMean) / h.PriorSD
+			want -= z*z/2 + math.Log(2*math.Pi)/2 + math.Log(h.PriorSD)
+		}
+		if p := *f.Report.EvidencePenalised; !(p < *f.Report.Evidence) {
+			t.Errorf("penalised evidence %v is not below the plain one %v", p, *f.Report.Evidence)
+		} else {
+			near(t, "penalised evidence", p, want, 1e-12)
 		}
 	}
 	fixed := model(newBent(3, 0), prior.Normal{}, likelihood.Gaussian{})
