@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
 )
@@ -140,6 +142,49 @@ func TestStableVarianceOfALargeMean(t *testing.T) {
 	}
 	if m.Mean != 1e9+0.5 || m.variance() != 0.25 {
 		t.Errorf("mean %v, variance %v, want 1e9+0.5 and 0.25", m.Mean, m.variance())
+	}
+}
+
+// TestMomentsOfParts: moments of parts, merged in their order, are those of all values by the definition; ends count
+// rows that have a weight, least and largest all.
+func TestMomentsOfParts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 7))
+	for range 50 {
+		n := 1 + rng.IntN(40)
+		values, weights := make([]float64, n), make([]float64, n)
+		whole, merged := &moments{}, &moments{}
+		known, total, low, high, least, largest := 0, 0.0, math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+		var kept, counts []float64
+		for i := range n {
+			if values[i], weights[i] = rng.NormFloat64(), float64(rng.IntN(3)); rng.IntN(5) == 0 {
+				values[i] = nan
+				continue
+			}
+			v, w := values[i], weights[i]
+			known, total, least, largest = known+1, total+w, min(least, v), max(largest, v)
+			if w > 0 {
+				low, high, kept, counts = min(low, v), max(high, v), append(kept, v), append(counts, w)
+			}
+		}
+		whole.add(values, weights)
+		for first := 0; first < n; {
+			end := first + 1 + rng.IntN(n-first)
+			part := &moments{}
+			part.add(values[first:end], weights[first:end])
+			merged.merge(part)
+			first = end
+		}
+		for what, m := range map[string]*moments{"whole": whole, "merged": merged} {
+			if m.Count != known || m.Missing != n-known || m.Weight != total || m.Hash != whole.Hash {
+				t.Fatalf("%s: %+v, want %d values of weight %v", what, m, known, total)
+			}
+			if known > 0 && (m.Min != least || m.Max != largest) || total > 0 && (m.Low != low || m.High != high) {
+				t.Fatalf("%s: %+v, want %v to %v, those that count %v to %v", what, m, least, largest, low, high)
+			}
+			if mean, variance := stat.PopMeanVariance(kept, counts); total > 0 && (math.Abs(m.Mean-mean) > 1e-12 || math.Abs(m.variance()-variance) > 1e-12) {
+				t.Fatalf("%s: mean %v and variance %v, want %v and %v", what, m.Mean, m.variance(), mean, variance)
+			}
+		}
 	}
 }
 
