@@ -118,3 +118,29 @@ func TestInclusionDraws(t *testing.T) {
 		t.Error("a candidate of no draw is in")
 	}
 }
+
+// TestOptions: what no rows could mend is refused.
+func TestOptions(t *testing.T) {
+	for _, o := range []Options{{Folds: 2}, {Split: 1e-9}, {Split: 0.999}, {Folds: 2, Group: "g"}, {Split: 0.2, Time: "t"}} {
+		if err := o.Validate(); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	for _, o := range []Options{{}, {Folds: 1}, {Folds: -2}, {Split: 1}, {Split: -0.2}, {Split: math.NaN()}, {Folds: 2, Split: 0.2}, {Folds: 2, Group: "g", Time: "t"}} {
+		if o.Validate() == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+}
+
+// TestWithout: a refit sees the rows of other folds, those left out of none among them, and under times none of later
+// ones, by the rows of the table.
+func TestWithout(t *testing.T) {
+	weights, row := []float64{1, 2, 3, 4, 5}, func(i int) int { return 4 - i }
+	for time, want := range map[string][]float64{"": {1, 0, 3, 0, 5}, "t": {0, 0, 3, 0, 5}} {
+		f := &Folds{Options: Options{Folds: 3, Time: time}, of: []int{-1, 1, 0, 1, 2}}
+		if got := f.without(1, weights, row); !slices.Equal(got, want) || weights[1] != 2 {
+			t.Errorf("time %q: weights %v, want %v", time, got, want)
+		}
+	}
+}
