@@ -18,6 +18,7 @@ import (
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
 	"github.com/credence-ml/credence/table"
 )
@@ -94,6 +95,32 @@ func TestSelect(t *testing.T) {
 	again := must.Value(modelfile.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), modelfile.DefaultParts()))(t)
 	if again.Selection == nil || !slices.Equal(again.Selection.Names(), names) || len(again.Selection.Sets) != len(s.Sets) {
 		t.Errorf("the model file has %+v", again.Selection)
+	}
+}
+
+// TestFeaturesAreTerms: selection tells of each weight that may be 0 what its term tells, by the interval asked for,
+// and of groups of more than one column the name.
+func TestFeaturesAreTerms(t *testing.T) {
+	fitted := must.Value(fit.Select(t.Context(), twinRows(t, 80), fit.Options{Formula: "Y ~ A + C + group(B, Twin) + keep(D)", Engine: "ep"}, selection.Options{Interval: 0.6}))(t)
+	told := map[int]selection.Feature{}
+	for _, f := range fitted.Selection.Features {
+		told[f.Weight] = f
+	}
+	for j, term := range must.Value(score.Terms(fitted, score.TermOptions{Interval: 0.6}))(t) {
+		f, is := told[j]
+		if !is {
+			continue
+		}
+		if term.Inclusion == nil || f.Block != term.Block || f.Name != term.Name || f.Inclusion != *term.Inclusion || f.Mean != term.Mean || f.SD != float64(term.SD) || f.Lower != float64(term.Lower) || f.Upper != float64(term.Upper) {
+			t.Errorf("%+v is told as %+v", term, f)
+		}
+		if grouped := f.Name == "B" || f.Name == "Twin"; grouped != (f.Group != "") {
+			t.Errorf("%s is of the group %q", f.Name, f.Group)
+		}
+		delete(told, j)
+	}
+	if len(told) > 0 || len(fitted.Selection.Features) != 4 {
+		t.Errorf("of %+v some are no terms", fitted.Selection.Features)
 	}
 }
 
