@@ -97,7 +97,9 @@ func (d *Distribution) integratedCRPS(i int, y float64, slope func(y float64) fl
 		return math.NaN()
 	}
 	low, high := breaks[0], breaks[len(knots)-1]
-	tabled := !math.IsNaN(d.tabled(i, low)) && !math.IsNaN(d.tabled(i, high))
+	table := d.rowTable(i)
+	defer d.release(table)
+	tabled := !math.IsNaN(table.at(low)) && !math.IsNaN(table.at(high))
 	for k, x := range breaks {
 		breaks[k] = to(x)
 	}
@@ -105,7 +107,7 @@ func (d *Distribution) integratedCRPS(i int, y float64, slope func(y float64) fl
 		x, speed := from(t)
 		p := math.NaN()
 		if tabled {
-			p = d.tabled(i, x)
+			p = table.at(x)
 			// Tables that reach 1e-4 end where a tail squared is nothing beside the rest, and would be dear to compute.
 			if math.IsNaN(p) && (x < low && t < at || x > high && t >= at) {
 				return 0

@@ -166,7 +166,10 @@ func (d *Distribution) LogDensity(i int, y float64) float64 {
 
 // CDF returns P(Y ≤ y) of row i.
 func (d *Distribution) CDF(i int, y float64) float64 {
-	if c := d.tabled(i, y); !math.IsNaN(c) {
+	table := d.rowTable(i)
+	c := table.at(y)
+	d.release(table)
+	if !math.IsNaN(c) {
 		return c
 	}
 	sum := 0.0

@@ -20,6 +20,7 @@ func (d *Distribution) Quantile(i int, p float64) float64 {
 type rowCounts struct {
 	*Distribution
 	row       int
+	table     *rowTable // nil where there is none
 	at, value [64]float64
 	known     int
 }
@@ -45,7 +46,8 @@ func (d *Distribution) Quantiles(dst []float64, i int, probabilities []float64) 
 	if d.scaledQuantiles(dst, i, probabilities) || d.countQuantiles(dst, i, probabilities) {
 		return
 	}
-	counts := rowCounts{Distribution: d, row: i}
+	counts := rowCounts{Distribution: d, row: i, table: d.rowTable(i)}
+	defer d.release(counts.table)
 	// wide intervals are asked for last: between their ends counts are near
 	for k, p := range slices.Backward(probabilities) {
 		dst[k] = d.quantile(&counts, i, p)
@@ -75,7 +77,7 @@ func (c *rowCounts) between(p, lower float64) (_ float64, ok bool) {
 }
 
 func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
-	if y, ok := d.locatedQuantile(i, p); ok {
+	if y, ok := counts.table.quantile(d, i, p); ok {
 		return y
 	}
 	// The likelihood in the middle, at the moments that f has in all, is near the mixture.

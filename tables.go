@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/quad"
-	"github.com/credence-ml/credence/internal/special"
 )
 
 // located is the ability of a family of location, as package likelihood describes.
@@ -23,6 +23,7 @@ type Tables struct {
 	byFamily atomic.Pointer[map[tableKey]knownTable] // copied to be added to, so that rows need no lock
 	adding   sync.Mutex
 	nodes    sync.Pool // of *countNodes: room to add up counts in
+	rows     sync.Pool // of *rowTable
 	standard atomic.Pointer[standardQuantiles]
 }
 
@@ -88,48 +89,80 @@ func (t *Tables) add(key tableKey, family located, scales []quad.Scale) knownTab
 // are integrated, which takes up to a hundred times as long.
 func (d *Distribution) Share(tables *Tables) { d.tables = tables }
 
-// nearSlices is how many components of a row find what they looked up last.
-const nearSlices = 8
+// rowTable is the distribution function of a row by the tables of its components.
+type rowTable struct {
+	slices        []quad.Slice
+	means, shares []float64
+	values        []float64 // Φ⁻¹ of the components, and then what they are of
+	total         float64
+	logarithm     bool // log y is looked up
+}
 
-// locate returns P(Y ≤ y) of row i by tables, which is no number where a part has none there. at is y, or log y.
-func (d *Distribution) locate(i int, at float64, near *[nearSlices]quad.Slice) (sum float64) {
-	member := 0
+// rowTable returns the tables of row i, nil where a component has none. Who is done with them gives them back.
+func (d *Distribution) rowTable(i int) *rowTable {
+	if d.tables == nil || d.parts[0].table.Located == nil {
+		return nil
+	}
+	r, ok := d.tables.rows.Get().(*rowTable)
+	if !ok {
+		r = &rowTable{}
+	}
+	r.means, r.shares, r.total, r.logarithm = r.means[:0], r.shares[:0], d.total, d.parts[0].table.logarithm
 	for k := 0; k < len(d.parts); k += d.parts[k].scales {
 		p := &d.parts[k]
 		if p.table.Located == nil {
-			return math.NaN()
+			d.tables.rows.Put(r)
+			return nil
 		}
-		z := p.table.At(at-p.mean[i], math.Sqrt(p.variance[i]), &near[member%nearSlices])
-		sum += p.whole * special.NormalCDF(z)
-		member++
+		if len(r.means) == len(r.slices) {
+			r.slices = append(r.slices, quad.Slice{})
+		}
+		p.table.Slice(&r.slices[len(r.means)], math.Sqrt(p.variance[i]))
+		r.means, r.shares = append(r.means, p.mean[i]), append(r.shares, p.whole)
 	}
-	return sum / d.total
+	r.values = slices.Grow(r.values[:0], len(r.means))[:len(r.means)]
+	return r
 }
 
-// tabled returns P(Y ≤ y) of row i by tables, which is no number where there are none, or where they end.
-func (d *Distribution) tabled(i int, y float64) float64 {
-	first := &d.parts[0]
-	if first.table.Located == nil {
+// release gives back what rowTable returned.
+func (d *Distribution) release(r *rowTable) {
+	if r != nil {
+		d.tables.rows.Put(r)
+	}
+}
+
+// cdf returns P(Y ≤ y), or P(log Y ≤ y) of a table of logarithms, which is no number where tables end or are none.
+func (r *rowTable) cdf(y float64) (sum float64) {
+	for k, mean := range r.means {
+		r.values[k] = r.slices[k].At(y - mean)
+	}
+	kernel.NormalCDF(r.values, r.values)
+	for k, p := range r.values {
+		sum += r.shares[k] * p
+	}
+	return sum / r.total
+}
+
+// at is cdf of y itself.
+func (r *rowTable) at(y float64) float64 {
+	if r == nil {
 		return math.NaN()
 	}
-	if first.table.logarithm {
+	if r.logarithm {
 		y = math.Log(math.Max(y, 0))
 	}
-	var near [nearSlices]quad.Slice
-	return d.locate(i, y, &near)
+	return r.cdf(y)
 }
 
-// locatedQuantile is the quantile of row i by tables; false where they do not reach.
-func (d *Distribution) locatedQuantile(i int, p float64) (_ float64, ok bool) {
-	first := &d.parts[0]
-	if first.table.Located == nil {
+// quantile returns the quantile of row i by its tables; false where they do not reach.
+func (r *rowTable) quantile(d *Distribution, i int, p float64) (_ float64, ok bool) {
+	if r == nil {
 		return 0, false
 	}
 	mean, variance := d.Latent(i)
-	unit, _ := first.likelihood.(located).Location()
-	var near [nearSlices]quad.Slice
-	y, ok := secant(func(at float64) float64 { return d.locate(i, at, &near) }, p, mean, math.Sqrt(variance+unit*unit), math.Inf(1), 0)
-	if first.table.logarithm {
+	unit, _ := d.parts[0].likelihood.(located).Location()
+	y, ok := secant(r.cdf, p, mean, math.Sqrt(variance+unit*unit), math.Inf(1), 0)
+	if r.logarithm {
 		y = math.Exp(y)
 	}
 	return y, ok

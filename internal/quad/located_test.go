@@ -48,7 +48,11 @@ func TestLocatedAgainstQuadrature(t *testing.T) {
 				sd = 0
 			}
 			d := math.Sqrt(c.unit*c.unit+sd*sd) * math.Sinh(1.2*rng.NormFloat64())
-			z := table.At(d, sd, &near)
+			table.Slice(&near, sd)
+			z := near.At(d)
+			if again := near.At(d); again != z && !math.IsNaN(z) {
+				t.Fatalf("%s: %v, and then %v", c.name, z, again)
+			}
 			if math.IsNaN(z) {
 				continue
 			}
@@ -88,12 +92,13 @@ func TestLocatedBeyondOne(t *testing.T) {
 		return p
 	})
 	var near quad.Slice
+	table.Slice(&near, 0.7)
 	for _, d := range []float64{-30, 30} {
-		if z := table.At(d, 0.7, &near); !math.IsNaN(z) {
+		if z := near.At(d); !math.IsNaN(z) {
 			t.Errorf("at %v: %v, which rounding makes", d, z)
 		}
 	}
-	if z, want := table.At(1.5, 0.7, &near), 1.5/math.Sqrt(1.49); math.Abs(z-want) > 1e-9 {
+	if z, want := near.At(1.5), 1.5/math.Sqrt(1.49); math.Abs(z-want) > 1e-9 {
 		t.Errorf("%v, want %v", z, want)
 	}
 }
