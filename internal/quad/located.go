@@ -21,8 +21,8 @@ type Located struct {
 const (
 	// Strips of the ratio σ of the standard deviation of f to the unit: up to ½, and then by powers of 2.
 	locatedStrips = 6
-	// Cells on either side of d = 0, two for each doubling of u = a + √(1 + a²), a = |d| / √(unit² + sd²): halves of the
-	// numbers between powers of 2, which are found without arsinh a = log u.
+	// Cells on either side of d = 0, two for each doubling of u = a + √(1 + a²), a = |d| / √(unit² + sd²): halves of
+	// the numbers between powers of 2, which are found without arsinh a = log u.
 	locatedCells = 22
 	// locatedSDs and locatedPlaces are the polynomials of a cell, in σ and in u.
 	locatedSDs, locatedPlaces = 10, 10
