@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,6 +150,36 @@ func TestMalformedRows(t *testing.T) {
 		})
 		if want == "" && (err != nil || l.Rows() != 23) || want != "" && (err == nil || !strings.Contains(err.Error(), ":"+want) && !strings.Contains(err.Error(), want[2:])) {
 			t.Errorf("with %d allowed: %v after %d rows, want %q", most, err, l.Rows(), want)
+		}
+	}
+}
+
+// TestMalformedLines: lines that are no rows are skipped where they stand, in whichever batch, and one more than is
+// allowed ends the run behind the rows before it.
+func TestMalformedLines(t *testing.T) {
+	text, bad := "y,x\n", []int{3, 700, 701, 1500} // rows before each
+	for i := range 2000 {
+		if slices.Contains(bad, i) {
+			text += "no row\n"
+		}
+		text += fmt.Sprintf("%d,%d\n", i%2, i%17)
+	}
+	for allowed := range len(bad) + 1 {
+		l := must.Value(learn.New(fit.Options{Formula: "y ~ x"}))(t)
+		l.MaxMalformed = int64(allowed)
+		data := must.Value(dataset.Open(t.Context(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text), SkipMalformed: true}))(t)
+		err := data.Rows(t.Context(), must.Value(l.Columns(data.Schema()))(t), credence.Position{}, func(run *dataset.Run) error {
+			_, err := l.Learn(run.Rows)
+			return err
+		})
+		data.Close()
+		rows, line := 2000, ""
+		if allowed < len(bad) {
+			rows, line = bad[allowed], fmt.Sprintf(":%d: ", bad[allowed]+allowed+2)
+		}
+		progress := must.Value(l.Progress())(t)
+		if (err != nil) != (line != "") || err != nil && !strings.Contains(err.Error(), line) || progress.Rows != int64(rows) || progress.Malformed != int64(allowed) {
+			t.Errorf("of %d allowed %d are skipped, and %d rows learned, want %d: %v", allowed, progress.Malformed, progress.Rows, rows, err)
 		}
 	}
 }
