@@ -288,15 +288,19 @@ func TestProgressiveLoss(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "checkpoint")
 	const rows = 60
 	loss, weights, positives := 0.0, 0.0, 0.0
+	var told []int64
+	l.Every, l.OnProgress = 20, func(p learn.Progress) { told = append(told, p.Rows) }
 	for i := range 2 * rows {
 		if i == rows && !l.EndPass() {
 			t.Fatal("one pass only")
 		}
 		if i == rows/2 {
 			must.Succeed(t, l.Checkpoint(file, credence.Position{}))
+			hear := l.OnProgress
 			if l, _, err = learn.Resume(file, options); err != nil {
 				t.Fatal(err)
 			}
+			l.Every, l.OnProgress = 20, hear
 		}
 		y, w := i%3%2, float64(1+i*i%7)
 		p, err := l.Row(map[string]any{"y": y, "x": math.Sin(float64(i)), "w": w})
@@ -314,9 +318,25 @@ func TestProgressiveLoss(t *testing.T) {
 	if want := loss / weights; err != nil || math.Abs(float64(got.LogLoss)-want) > 1e-12*want || got.Rows != 2*rows {
 		t.Errorf("loss %v over %d rows (%v), want %v", got.LogLoss, got.Rows, err, want)
 	}
+	if !slices.Equal(told, []int64{20, 40, 60, 80, 100, 120}) {
+		t.Errorf("progress is told at rows %v", told)
+	}
 	share := positives / weights
 	if f := must.Value(l.Fitted())(t); math.Abs(f.TargetMean-share) > 1e-12 || math.Abs(f.TargetVariance-share*(1-share)) > 1e-12 {
 		t.Errorf("the target has mean %v and variance %v, want the mean %v of the weights", f.TargetMean, f.TargetVariance, share)
+	}
+}
+
+// TestOneClass: a model of labels of one class warns of it by the name of the positive one.
+func TestOneClass(t *testing.T) {
+	for label, want := range map[string]string{"won": "every label is won: ", "lost": "no label is won: "} {
+		l := must.Value(learn.New(fit.Options{Formula: "y ~ x", Positive: "won"}))(t)
+		for i := range 5 {
+			must.Value(l.Row(map[string]any{"y": label, "x": float64(i)}))(t)
+		}
+		if w := must.Value(l.Fitted())(t).Report.Warnings; len(w) != 1 || !strings.HasPrefix(w[0], want) {
+			t.Errorf("labels %s warn %q, want %q", label, w, want)
+		}
 	}
 }
 
