@@ -121,6 +121,22 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
+// TestCoverage: of scores on both sides, as many are within the 90 % interval as are between Φ⁻¹(.05) and Φ⁻¹(.95).
+func TestCoverage(t *testing.T) {
+	var rows []Row
+	inside := 0.0
+	for i := range 120 {
+		score := float64(i-50) / 20
+		rows = append(rows, Row{Score: score})
+		if p := special.NormalCDF(score); p > .05 && p < .95 {
+			inside++
+		}
+	}
+	if r, err := Fit("", false, rows); err != nil || r.Groups[0].Coverage != inside/120 {
+		t.Errorf("%+v, want a coverage of %v: %v", r, inside/120, err)
+	}
+}
+
 // Groups have the scores of their rows alone, and others those of all.
 func TestGroups(t *testing.T) {
 	var rows []Row
