@@ -17,13 +17,15 @@ import (
 
 var noNumber = regexp.MustCompile(`NaN|Inf|e\+`)
 
-// drawn returns a picture, which is one of well-formed SVG without attributes style and numbers that are none.
+// drawn returns a picture, which is one of well-formed SVG without attributes style and numbers that are none, whose
+// texts and boxes stand within it.
 func drawn(t *testing.T, c *Chart) string {
 	t.Helper()
 	var out bytes.Buffer
 	if n, err := c.WriteTo(&out); err != nil || n != int64(out.Len()) {
 		t.Fatalf("%d bytes of %d: %v", n, out.Len(), err)
 	}
+	var size [2]float64
 	for d := xml.NewDecoder(bytes.NewReader(out.Bytes())); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -34,6 +36,12 @@ func drawn(t *testing.T, c *Chart) string {
 		}
 		if e, is := token.(xml.StartElement); is {
 			for _, a := range e.Attr {
+				if k := slices.Index([]string{"width", "height"}, a.Name.Local); k >= 0 && e.Name.Local == "svg" {
+					size[k] = value(a.Value)
+				}
+				if k := slices.Index([]string{"x", "y"}, a.Name.Local); k >= 0 && !(value(a.Value) >= 0 && value(a.Value) <= size[k]) {
+					t.Fatalf("%s stands at %s=%s of a picture of %v:\n%s", e.Name.Local, a.Name.Local, a.Value, size, out.String())
+				}
 				if a.Name.Local == "style" || strings.HasPrefix(a.Name.Local, "on") || noNumber.MatchString(a.Value) && a.Name.Local != "font-family" {
 					t.Fatalf("attribute %s=%q in\n%s", a.Name.Local, a.Value, out.String())
 				}
