@@ -132,6 +132,9 @@ func TestDensities(t *testing.T) {
 		if math.Abs(total-1) > .01 {
 			t.Errorf("lower %g: total %g", c.lower, total)
 		}
+		if last := len(got) - 1; got[last] > .01*top || c.lower != 0 && got[0] > .01*top || c.lower == 0 && !d.logs && d.x[0] != 0 {
+			t.Errorf("lower %g: the grid begins at %g with a density of %g and ends with %g, of %g", c.lower, d.x[0], got[0], got[last], top)
+		}
 	}
 	// The bandwidth is by the smaller of deviation and quartiles (Silverman 1986, eq. 3.31).
 	tails, ends := []float64{-1000, -2, -1, 0, 1, 2, 1000}, []float64{-1, -1, -1, 0, 1, 1, 1}
