@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/internal/quad"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -61,6 +62,39 @@ func TestCRPSOfUnknownCounts(t *testing.T) {
 			if got := d.CRPS(0, y, nil); !(math.Abs(got-want) <= 1e-4*want) {
 				t.Errorf("%v, y %v: the score is %v, by parts %v", l, y, got, want)
 			}
+		}
+	}
+}
+
+// Counts of which nothing is known but that there are fewer than 1e12 have a score after some thousand evaluations:
+// what rounding makes of their distribution function is not smooth at any distance. Beyond 500 they are log-normal.
+func TestCRPSOfWideCountsEnds(t *testing.T) {
+	for _, l := range []Predictive{likelihood.Poisson{}, likelihood.NegativeBinomial{Size: param.From(0.3)}} {
+		const mean, deviation, direct = -8, 10, 500.0
+		calls := 0
+		d := mixtureOf(counted{l, &calls}, []float64{mean}, []float64{deviation * deviation})
+		got := d.CRPS(0, 1, nil)
+		if calls > 10_000 {
+			t.Errorf("%v: %d evaluations", l, calls)
+		}
+		if l != (likelihood.Poisson{}) {
+			continue
+		}
+		want := d.CDF(0, 0) * d.CDF(0, 0)
+		for k := 1.0; k < direct; k++ {
+			p := 1 - d.CDF(0, k)
+			want += p * p
+		}
+		breaks := []float64{math.Log(direct)}
+		for range 80 {
+			breaks = append(breaks, breaks[len(breaks)-1]+1)
+		}
+		beyond, _, _ := quad.Adaptive(func(s float64) (float64, float64, float64) {
+			p := special.NormalCDF((mean - s) / deviation)
+			return p * p * math.Exp(s), 0, 0
+		}, breaks, 1e-9)
+		if want += beyond; !(math.Abs(got-want) <= 1e-3*want) {
+			t.Errorf("%v: the score is %v, by parts %v", l, got, want)
 		}
 	}
 }
