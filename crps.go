@@ -195,9 +195,9 @@ const countsError = 1e-10
 // directCounts is how many counts are added up one by one.
 const directCounts = 32
 
-// sumCounts returns the sum of g, a square of a probability, over the whole numbers from first to below last. Where they
-// are many it is by Romberg's method: the trapezium rule at steps of 16, 8, 4, 2 and 1 units is a polynomial in the
-// square of the step but for what is smaller, whose value at the step 1 is the sum itself.
+// sumCounts returns the sum of g, a square of a probability, over the whole numbers from first to below last. Where
+// they are many it is by Romberg's method: the trapezium rule at steps of 16, 8, 4, 2 and 1 units is a polynomial in
+// the square of the step but for what is smaller, whose value at the step 1 is the sum itself.
 func sumCounts(g func(float64) float64, first, last, tolerance float64) (sum float64) {
 	if last-first <= directCounts {
 		for k := first; k < last; {
