@@ -14,8 +14,8 @@ const (
 	// curvatures at which they rest.
 	spreadRounds = 20
 	widthsRest   = 0.01
-	// comparedDraws is the number of draws whose squares are compared where variances are not exact: those
-	// with the same ε differ by the precisions alone.
+	// comparedDraws is the number of draws whose squares are compared where variances are not exact, or of all that
+	// there are: those with the same ε differ by the precisions alone.
 	comparedDraws = 16
 )
 
@@ -33,8 +33,9 @@ func (f *fit) compareSpread(ctx context.Context) error {
 	var draws *free
 	if f.exact == nil {
 		part := *f.free
-		part.draws, part.last, part.products, part.steps = comparedDraws, nil, 0, 0
-		for _, xi := range f.free.last[:comparedDraws] {
+		compared := f.free.last[:min(comparedDraws, len(f.free.last))]
+		part.draws, part.last, part.products, part.steps = len(compared), nil, 0, 0
+		for _, xi := range compared {
 			part.last = append(part.last, slices.Clone(xi))
 		}
 		draws = &part
