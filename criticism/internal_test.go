@@ -271,3 +271,15 @@ func TestFarthest(t *testing.T) {
 		t.Error("members that are the same have ends")
 	}
 }
+
+// A family without a variance has the spread within which as much lies as within a standard deviation of a normal one,
+// in the unit of its scale.
+func TestSpreadWithoutVariance(t *testing.T) {
+	for _, df := range []float64{0.8, 1, 1.9} {
+		l := likelihood.StudentT{DegreesOfFreedom: param.Hold(df), Scale: param.Hold(3)}
+		centre, spread := moments(l, 5)
+		if within := l.PredictiveCDF(centre+spread, 5, 0) - l.PredictiveCDF(centre-spread, 5, 0); math.Abs(centre-5) > 1e-6 || math.Abs(within-math.Erf(math.Sqrt2/2)) > 1e-6 {
+			t.Errorf("%g degrees of freedom: %g lies within %g of %g", df, within, spread, centre)
+		}
+	}
+}

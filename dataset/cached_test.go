@@ -80,6 +80,17 @@ func TestCacheIsFoundAgain(t *testing.T) {
 			}
 		}
 	}
+	written := write(t, "w.csv", "when,price\n02/03/2021,\"1,300\"\n04/05/2021,\"2,500\"\n")
+	for order, want := range map[string]float64{"dmy": 18688, "mdy": 18661} {
+		for mark, price := range map[string]float64{",": 1.3, ".": 1300} {
+			for range 2 {
+				source, _, err := load(t, Options{CacheDir: unseen.CacheDir, MemoryLimit: -1, Decimal: mark, Dates: map[string]string{"when": order}}, nil, written)
+				if row := rowsOf(t, source, 512)[0]; err != nil || row[0] != want || row[1] != price {
+					t.Errorf("under %s and a decimal %s: %v, %v, want %g and %g", order, mark, row, err, want, price)
+				}
+			}
+		}
+	}
 	if files := cacheFiles(t, cache); len(files) != 5 {
 		t.Errorf("caches are %v", files)
 	}

@@ -85,9 +85,12 @@ func TestStatedSchema(t *testing.T) {
 	if strings.Contains(text, "when ") || strings.Contains(text, "price ") {
 		t.Errorf("doubts about what is stated:\n%s", text)
 	}
-	_, got, values = loaded(t, strings.NewReplacer("13.03.", "02/03/", "14.03.", "02/03/", "02.03.", "02/03/").Replace(statedText), dataset.Options{Stated: stated, Types: map[string]credence.Kind{"zip": credence.Numeric, "when": credence.Numeric}, Dates: map[string]string{"when": "mdy"}})
-	if got.Columns[1].Kind != credence.Numeric || values[1] != 1234 || values[2] != 18661 { // 3 February
-		t.Errorf("overridden: %+v, %v", got.Columns[1], values)
+	american := strings.NewReplacer("13.03.", "02/03/", "14.03.", "02/03/", "02.03.", "02/03/").Replace(statedText)
+	for _, types := range []map[string]credence.Kind{{"zip": credence.Numeric, "when": credence.Numeric}, {"zip": credence.Numeric}} {
+		_, got, values = loaded(t, american, dataset.Options{Stated: stated, Types: types, Dates: map[string]string{"when": "mdy"}})
+		if got.Columns[1].Kind != credence.Numeric || values[1] != 1234 || values[2] != 18661 { // 3 February
+			t.Errorf("overridden by %v: %+v, %v", types, got.Columns[1], values)
+		}
 	}
 	// For a model it is the model that knows which columns there must be.
 	if _, err := opened(t, "id;zip\n1;2\n", dataset.Options{Stated: stated, Schema: &credence.Schema{Columns: []credence.Column{{Name: "id"}}}}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,5 +34,27 @@ func TestTextsEndWhenInterrupted(t *testing.T) {
 			t.Fatalf("interrupted: %v", failed)
 		}
 		k.Close()
+	}
+}
+
+// The texts of a row stay as they are while those of later rows are read, however many there are.
+func TestTextsStay(t *testing.T) {
+	const rows = 30_000
+	content := []byte("id\n")
+	for i := range rows {
+		content = append(strconv.AppendInt(content, int64(i), 10), "th row\n"...)
+	}
+	table := must.Value(Open(t.Context(), []string{write(t, "t.csv", string(content))}, Options{}))(t)
+	defer table.Close()
+	k := must.Value(table.Texts(t.Context(), []string{"id"}))(t)
+	defer k.Close()
+	var texts [][]byte
+	for i := range rows {
+		texts = must.Value(k.Row(texts, i))(t)
+	}
+	for i, text := range texts {
+		if want := strconv.Itoa(i) + "th row"; string(text) != want {
+			t.Fatalf("row %d is %s, want %s", i, text, want)
+		}
 	}
 }

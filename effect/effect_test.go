@@ -482,14 +482,14 @@ func TestSteps(t *testing.T) {
 // levels.
 func TestTypical(t *testing.T) {
 	d := draw(200, 10, poisson)
-	scorer := fitted(t, d, fit.Options{Formula: "y ~ x + flag + city + offset(log(expo))", Family: "poisson"})
-	mean := 0.0
-	for _, x := range d.x {
-		mean += x / 200
+	scorer := fitted(t, d, fit.Options{Formula: "y ~ x + log(z) + flag + city + offset(log(expo))", Family: "poisson"})
+	mean, logarithm := 0.0, 0.0
+	for i, x := range d.x {
+		mean, logarithm = mean+x/200, logarithm+math.Log(d.z[i])/200
 	}
 	typical := d.some(func(i int) int { return map[bool]int{true: 1}[i < 3] })
 	for i := range typical.x {
-		typical.x[i], typical.city[i], typical.expo[i] = mean, []string{"Basel", "Bern", "Chur"}[i], 1
+		typical.x[i], typical.z[i], typical.city[i], typical.expo[i] = mean, math.Exp(logarithm), []string{"Basel", "Bern", "Chur"}[i], 1
 	}
 	got := of(t, scorer, nil, effect.Options{Link: true, What: effect.Predictions, At: []string{"flag=false"}})
 	one := typical.some(func(i int) int { return max(0, 1-i) }).with(func(d *data, i int) { d.flag[i] = false })

@@ -263,3 +263,30 @@ func TestResolvedShare(t *testing.T) {
 		}
 	}
 }
+
+// TestRolesTogether: an offset is taken from rows of any weight, and a weight is copies of rows with any offset.
+func TestRolesTogether(t *testing.T) {
+	var offset, weight []relation.Relation
+	for _, r := range relation.Roles() {
+		switch r.Name {
+		case "offset":
+			offset = append(offset, r)
+		case "weights = copies":
+			weight = append(weight, r)
+		}
+	}
+	weighed, moved := subjectsWith(" + weight(w)"), subjectsWith(" + offset(log(e))")
+	relation.Check(t, relation.Fit, weighed, offset, exempt)
+	relation.Check(t, relation.Fit, moved, weight, exempt)
+}
+
+// subjectsWith are subjects of every engine that takes weights and offsets, with more in their formulas.
+func subjectsWith(role string) (all []relation.Subject) {
+	for _, s := range subjects() {
+		if slices.Contains([]string{"exact", "svi, classes", "svi, counts", "convex, classes", "ep, classes", "gibbs, classes", "laplace"}, s.Name) {
+			s.Job.Options.Formula += role
+			all = append(all, s)
+		}
+	}
+	return all
+}

@@ -102,6 +102,11 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 		}
 		whole := must.Value(learn.New(options))(t)
 		take(t, whole, both)
+		// what is measured is each day's own
+		one, two, all := must.Value(first.Progress())(t), must.Value(second.Progress())(t), must.Value(whole.Progress())(t)
+		if n := float64(one.Rows) / float64(all.Rows); !strings.Contains(engine, "batch") && math.Abs(n*float64(one.LogLoss)+(1-n)*float64(two.LogLoss)-float64(all.LogLoss)) > 1e-12 {
+			t.Errorf("%s: the log loss is %v and %v of two days, and %v of both", engine, one.LogLoss, two.LogLoss, all.LogLoss)
+		}
 		mean, variance := weights(t, second)
 		wantMean, wantVariance := weights(t, whole)
 		for j := range mean {

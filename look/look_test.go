@@ -194,6 +194,12 @@ func TestPlanted(t *testing.T) {
 	}) {
 		t.Errorf("a copy with missing cells: %+v", r.Findings)
 	}
+	// A missing cell is no level: one that lacks some cells where the other has its first level is no copy.
+	region := func(i int) string { return []string{"north", "south", "west"}[i*i%7%3] }
+	torn := func(i int) string { return strings.Repeat(region(i), 1-i%2*min(1, strings.Count(region(i), "north"))) }
+	if r := at(t, s.add("region", region).add("torn", torn).text(), look.Options{}); slices.ContainsFunc(r.Findings, func(f look.Finding) bool { return f.What == look.Copy }) {
+		t.Errorf("a column with holes where the other has its first level: %+v", r.Findings)
+	}
 	// Rows that are equal, in a table that has more than a few whole numbers.
 	lines := strings.SplitAfter(s.text(), "\n")
 	r := at(t, strings.Join(lines[:601], "")+strings.Join(lines[5:17], ""), look.Options{})

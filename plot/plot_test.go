@@ -20,6 +20,7 @@ import (
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/score"
 	"github.com/credence-ml/credence/selection"
@@ -546,6 +547,28 @@ func TestWeights(t *testing.T) {
 	}
 	if density, _ := priorOf(prior.SpikeSlab{}, 0); density != nil {
 		t.Error("a spike has no density")
+	}
+}
+
+// TestPosteriorOf: a weight is drawn with the mean and the standard deviation that it has, whatever its tails.
+func TestPosteriorOf(t *testing.T) {
+	draws := &posterior.Draws{Count: 400}
+	for i := range draws.Count {
+		draws.Values = append(draws.Values, 2+3*special.NormalQuantile((float64(i)+.5)/400))
+	}
+	for name, c := range map[string]struct {
+		of     credence.Posterior
+		within float64 // of the standard deviation; draws are smoothed
+	}{"normal": {&posterior.Full{Mean: []float64{2}, Factor: []float64{3}}, 1e-4}, "five": {&posterior.Full{Mean: []float64{2}, Factor: []float64{3}, DF: 5}, 1e-3}, "draws": {draws, .05}} {
+		density := posteriorOf(&credence.Member{Posterior: c.of}, 0, 2, 3)
+		sum, mean, square := 0.0, 0.0, 0.0
+		for x := -598.0; x <= 602; x += .05 {
+			of := .05 * density(x)
+			sum, mean, square = sum+of, mean+of*x, square+of*(x-2)*(x-2)
+		}
+		if math.Abs(sum-1) > 1e-4 || math.Abs(mean-2) > 1e-2 || math.Abs(math.Sqrt(square)/3-1) > c.within {
+			t.Errorf("%s: the density has the sum %g, the mean %g and the standard deviation %g, want 1, 2 and 3", name, sum, mean, math.Sqrt(square))
+		}
 	}
 }
 

@@ -219,6 +219,25 @@ func TestLargeTensorsInPieces(t *testing.T) {
 	}
 }
 
+// Rows are read as they were written, in the last run of them as in the first.
+func TestRowsOfSeveralRuns(t *testing.T) {
+	const rows, width = 2*rowsAtOnce + 3, 3
+	file := mustWrite(t, nil, RowsOf("v", rows, width, func(i int, row []float64) { row[0], row[1], row[2] = float64(i), float64(i*i), -1 }))
+	r, err := NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := 0
+	if err := ReadRows(r, "v", rows, width, func(i int, row []float64) {
+		if i != next || !slices.Equal(row, []float64{float64(i), float64(i * i), -1}) {
+			t.Fatalf("row %d is %v, behind %d others", i, row, next)
+		}
+		next++
+	}); err != nil || next != rows {
+		t.Errorf("%d rows: %v", next, err)
+	}
+}
+
 // countingReader counts what is read, to show that tensors are not touched
 // before they are asked for.
 type countingReader struct {

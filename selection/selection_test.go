@@ -75,6 +75,33 @@ func TestCallGroups(t *testing.T) {
 	}
 }
 
+// TestGroupsCountOnce: features in groups are called as one of each group would be, under every rule.
+func TestGroupsCountOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 30 {
+		var once, all []float64
+		var groups []string
+		for k := range 9 {
+			inclusion := 1 - 0.4*rng.Float64()*rng.Float64()
+			once = append(once, inclusion)
+			for range 1 + rng.IntN(3) {
+				all, groups = append(all, inclusion), append(groups, string(rune('g'+k)))
+			}
+		}
+		for _, o := range []Options{{}, {Threshold: 0.9}, {FDR: 0.03}, {FDR: 0.06}, {FDR: 0.12}} {
+			a, b := result(once...), result(all...)
+			for i := range b.Features {
+				b.Features[i].Group = groups[i]
+			}
+			a.Call(o)
+			b.Call(o)
+			if a.Selected != b.Selected || a.ExpectedFalse != b.ExpectedFalse || a.Threshold != b.Threshold {
+				t.Errorf("%+v: %d of inclusion %v, and %d of groups of as much", o, a.Selected, once, b.Selected)
+			}
+		}
+	}
+}
+
 // TestLogBayesFactor is that of P(one of two in) = 0.95 from 0.19, by 1,000 draws.
 func TestLogBayesFactor(t *testing.T) {
 	got, want := LogBayesFactor(0.95, 1000, []float64{0.1, 0.2}), math.Log(0.95/0.05/(0.28/0.72))

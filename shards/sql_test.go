@@ -204,6 +204,11 @@ func TestSQLRefuses(t *testing.T) {
 		_, err := sqlite(t, path, change).fit(must.Value(NewSQL("sqlite", "t", categories, options))(t))
 		refused(t, err, want)
 	}
+	holes := sqlite(t, path, "UPDATE t SET b = NULL, k = NULL WHERE rowid < 4")
+	for _, x := range []string{"b:k", "log1p(k)", "sqrt(k)", "exp(b)", "expm1(b)", "abs(b)", "(b > 0)", "(k == 7)", "(k != 9)", "clip(b, -1, 1.5)", "b^3", "square(k)"} {
+		_, err := holes.fit(must.Value(NewSQL("sqlite", "t", nil, fit.Options{Formula: "y ~ " + x}))(t))
+		refused(t, err, "is NULL in 3 of 200 rows")
+	}
 	db := sqlite(t, path, "")
 	job := must.Value(NewSQL("sqlite", "t", categories, options))(t)
 	answer := func(change func(string) string) error {

@@ -69,6 +69,9 @@ func TestSuggest(t *testing.T) {
 	if got := Suggest("ba", []string{"bb", "bc"}); got != "bb" {
 		t.Errorf("of two equally near, got %q, want the first", got)
 	}
+	if got := Suggest("mon", []string{"monday_sales", "month_number", "city"}); got != "" { // nobody knows which
+		t.Errorf("the beginning of two is taken for %q", got)
+	}
 	if got := Suggest("größse", []string{"größe"}); got != "größe" {
 		t.Errorf("letters of two bytes: got %q", got)
 	}

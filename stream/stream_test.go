@@ -175,6 +175,7 @@ func TestRunsGoOn(t *testing.T) {
 		want string
 	}{
 		{stream.Options{From: whole, Share: 1}, "has no checkpoint"},
+		{stream.Options{Model: parts, From: parts, Share: 1, Resume: true}, "the run to go on with or the one to start from"},
 		{stream.Options{From: filepath.Join(folder, "gone"), Share: 1}, "gone: there is no such file"},
 		{stream.Options{Model: parts, Resume: true, Options: fit.Options{Engine: "sgd"}}, "without --resume the run begins anew"},
 	} {

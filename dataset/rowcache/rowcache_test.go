@@ -214,7 +214,7 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 		fill(t, store, key, 10, false, chunks)
 	}
 	// a is the oldest, but used last.
-	for i, key := range []string{"b", "c", "a"} {
+	for i, key := range []string{"a", "b", "c"} {
 		when := time.Now().Add(time.Duration(i-10) * time.Minute)
 		os.Chtimes(store.path(key), when, when)
 	}

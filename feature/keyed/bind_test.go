@@ -339,6 +339,13 @@ func TestLevelsAlone(t *testing.T) {
 			}
 		}
 	}
+	bits := &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y")), Missing: frame.Mean}}
+	for _, n := range []int{0, 9, 9, 12, 0} {
+		single(bits, Input{Expr: frame.Column("d"), Role: AsLevel}, n)
+	}
+	if text, index, _, _ := bindAll(t, bits, 1, []string{"1,0,a,u"}); index.Len() != 3 {
+		t.Errorf("whole, of 9 and of 12 bits a level has %d features:\n%s", index.Len(), text)
+	}
 	plan = &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y")), Missing: frame.Mean}, Terms: []Term{{Inputs: []int{0, 1}, Order: []int{0, 1}}},
 		Inputs: []Input{{Expr: frame.Column("c"), Kind: credence.Category}, {Expr: frame.Column("d"), Role: AsLevel}}}
 	if text, _, _, _ := bindAll(t, plan, 3, []string{"1,0,a,u", "0,0,NA,v"}); text != "1 c=a:d=u:1\n0 c=a:d=v:1\n" {

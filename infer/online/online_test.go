@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/prior"
 )
 
 // rows draws n rows of two of the given number of features with logistic labels.
@@ -315,6 +316,17 @@ func TestSelected(t *testing.T) {
 			if got := l.Selected(12); got != in {
 				t.Errorf("%T: round %d: %d features are selected, and %d are in the model", l, round, got, in)
 			}
+		}
+	}
+}
+
+// A weight that was never learned stands at the prior that its learner describes.
+func TestUnseenStandAtThePrior(t *testing.T) {
+	for _, learner := range []credence.Online{NewFTRL(FTRLConfig{}), NewAdPredictor(AdPredictorConfig{Variance: 0.7, Beta: 2}), NewSGD(SGDConfig{})} {
+		fitted := &credence.Fitted{Members: make([]credence.Member, 1)}
+		learner.Describe(fitted)
+		if got, want := learner.Weight(3).Variance, fitted.Members[0].Model.Prior.(prior.Normal).Variance.Value; got != want {
+			t.Errorf("%T: a weight has the variance %g before it learns, and a prior of %g", learner, got, want)
 		}
 	}
 }

@@ -37,27 +37,31 @@ func learnerOf(t *testing.T, p *simulated, cfg Config, hyper Hyper) *Learner {
 	return l
 }
 
-// A row of weight 2 is learned again as the row twice is.
+// A row of weight 2 is learned again as the row twice is, and one of weight 4 among few rows as four, where it shows
+// what a row is made anew without.
 func TestReplayOfWeights(t *testing.T) {
-	p := denseProblem(300, 10, 5)
-	weighted, twice := batchOf(p.x, p.y), *p
-	for i := range p.rows {
-		weighted.Weight = append(weighted.Weight, float64(1+i%2))
-		if i%2 == 1 {
-			twice.x, twice.y = append(twice.x, p.x[i]), append(twice.y, p.y[i])
+	for _, c := range []struct{ rows, features, weight int }{{300, 10, 2}, {40, 4, 4}} {
+		p := denseProblem(c.rows, c.features, 5)
+		weighted, copied := batchOf(p.x, p.y), *p
+		for i := range p.rows {
+			weight := 1 + i%2*(c.weight-1)
+			weighted.Weight = append(weighted.Weight, float64(weight))
+			for range weight - 1 {
+				copied.x, copied.y = append(copied.x, p.x[i]), append(copied.y, p.y[i])
+			}
 		}
-	}
-	twice.rows = len(twice.x)
-	a := learnerOf(t, &twice, Config{}, p.hyper())
-	b, _ := NewLearner(Config{}, p.hyper())
-	b.Learn(weighted, make([]float64, p.rows))
-	a.Finish()
-	b.Finish()
-	for j := range p.features {
-		v, w := a.Weight(j), b.Weight(j)
-		// Either is without one copy of the row where its factor is made: they differ by how far they have converged.
-		if math.Abs(v.Mean-w.Mean) > 0.02*math.Sqrt(v.Variance) || math.Abs(v.Inclusion-w.Inclusion) > included {
-			t.Errorf("weight %d is %+v where rows are repeated, %+v where they have weights", j, v, w)
+		copied.rows = len(copied.x)
+		a := learnerOf(t, &copied, Config{}, p.hyper())
+		b, _ := NewLearner(Config{}, p.hyper())
+		b.Learn(weighted, make([]float64, p.rows))
+		a.Finish()
+		b.Finish()
+		for j := range p.features {
+			v, w := a.Weight(j), b.Weight(j)
+			// Either is without one copy of the row where its factor is made: they differ by how far they converged.
+			if math.Abs(v.Mean-w.Mean) > 0.02*math.Sqrt(v.Variance) || math.Abs(v.Inclusion-w.Inclusion) > included {
+				t.Errorf("of %d rows weight %d is %+v where rows are repeated, %+v where they have weights", c.rows, j, v, w)
+			}
 		}
 	}
 }

@@ -140,6 +140,15 @@ func TestByRows(t *testing.T) {
 			}
 			for k, m := range want.Members {
 				q, of := got.Members[k].Posterior.(credence.Joint), m.Posterior.(credence.Joint)
+				tails := func(q credence.Posterior) (df float64) {
+					if t, ok := q.(credence.LatentDF); ok {
+						df = t.LatentDF()
+					}
+					return df
+				}
+				if a, b := tails(q), tails(of); (a > 0) != (b > 0) { // of the coefficients of rows, and of weights
+					t.Errorf("member %d has %g degrees of freedom, want %g", k, a, b)
+				}
 				d := features.Weights()
 				for what, room := range map[string]int{"weight": d, "f": 20} {
 					values := make([][]float64, 4)

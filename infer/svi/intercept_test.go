@@ -101,6 +101,8 @@ func TestInterceptPrior(t *testing.T) {
 	full := fitted(t, model, Config{Covariance: Full}, data)
 	closeTo(t, "bound", *full.Report.ELBO, want, 1e-8)
 	closeTo(t, "Pareto-k weights' gap", *full.Report.EvidenceGap, 0, 1e-6)
+	// of many rows, of which some stand for all, too
+	closeTo(t, "gap of many rows", *fitted(t, model, Config{Covariance: Full}, draw(t, likelihood.Gaussian{}, 5000, 2, 6)).Report.EvidenceGap, 0, 1e-6)
 	diagonal := fitted(t, model, Config{Diagnostics: 1000}, data)
 	if gap := want - *diagonal.Report.ELBO; gap < 0 || gap > 20 {
 		t.Errorf("the bound of independent weights is %g below the evidence", gap)

@@ -1,13 +1,19 @@
 package refit
 
 import (
+	"context"
+	"math"
 	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
+	"github.com/credence-ml/credence/posterior"
+	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/selection"
 )
 
 // TestTogether: the class of a group is that of most of the weight of its rows; rows without a weight are in none.
@@ -41,5 +47,31 @@ func TestPermuted(t *testing.T) {
 	}
 	if got.X.Row(0)[0] != 2 || !slices.Equal(b.Target, []float64{1, 2, 3, 4}) {
 		t.Errorf("inputs %v, targets behind %v", got.X, b.Target)
+	}
+}
+
+// levels are features of which the last four are a group.
+type levels struct{ conform.Columns }
+
+func (levels) Groups() []credence.Block { return []credence.Block{{Name: "city", First: 2, Count: 4}} }
+
+// constant is an engine that finds the same in any rows.
+type constant struct{ fitted *credence.Fitted }
+
+func (c constant) Fit(context.Context, credence.Data) (*credence.Fitted, error) { return c.fitted, nil }
+
+// TestNullShare: of the candidates whose share permuted targets call, a group is one, called or not.
+func TestNullShare(t *testing.T) {
+	for in, want := range map[float64]float64{0.9: 2. / 3, 0.1: 1. / 3} { // of x, z and city
+		q := &posterior.SpikeSlab{Mean: make([]float64, 6), Variance: slices.Repeat([]float64{1}, 6), Probability: []float64{0.8, 0.2, in, in, in, in}}
+		fitted := &credence.Fitted{Members: []credence.Member{{
+			Model: credence.Model{Features: levels{conform.Columns{Dense: 6}}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Posterior: q,
+		}}}
+		fitted.Report.Together = true
+		all := &credence.Batch{X: linop.NewDense(20, 6), Target: make([]float64, 20)}
+		got, err := (&Base{Data: conform.Memory{All: all}, Engine: constant{fitted}}).Null(t.Context(), selection.Options{NullCheck: 3})
+		if err != nil || math.Abs(got.Share-want) > 1e-12 || len(got.Called) != 3 {
+			t.Errorf("a group of inclusion %v: %+v, %v, want a share of %v", in, got, err, want)
+		}
 	}
 }

@@ -217,6 +217,25 @@ func TestCapped(t *testing.T) {
 	}
 }
 
+// TestCapStays: where the penalty of a weight ends is known once its column is let in, and goes by the penalty alone.
+func TestCapStays(t *testing.T) {
+	cases(t, 1, func(name string, _ *conform.Selection, p *Problem) {
+		lambdas, _ := path(t, p)
+		p.Cap = 2
+		s := must.Value(p.start(context.Background(), credence.NewWorkspace(1)))(t)
+		known := make([]float64, len(s.entry))
+		for k, lambda := range lambdas {
+			must.Succeed(t, s.point(context.Background(), lambda))
+			for j, was := range known {
+				if was > 0 && s.entry[j] != was {
+					t.Fatalf("%s, point %d: the end of the penalty of weight %d goes by %g, and went by %g", name, k, j, s.entry[j], was)
+				}
+			}
+			copy(known, s.entry)
+		}
+	})
+}
+
 // TestNotANumber: from a target that is no number no sweep leads back, and few are made.
 func TestNotANumber(t *testing.T) {
 	s := conform.NewSelection(20, 10, 3, 0, 1, 0.3, false, 3)

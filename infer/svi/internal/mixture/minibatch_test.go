@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -109,6 +110,24 @@ func TestFeed(t *testing.T) {
 		if math.Abs(mean[j]-v) > 1e-10 {
 			t.Errorf("mean %d is %g, want %g", j, mean[j], v)
 		}
+	}
+}
+
+// TestStartsDrawApart: the draws of a step are of its start, and the same whenever it is taken.
+func TestStartsDrawApart(t *testing.T) {
+	features := conform.Columns{Dense: 3}
+	q := bound(t, conform.Regression(likelihood.Bernoulli{}, 60, 3, 2), features, likelihood.Bernoulli{}, 1)
+	f := New(q, nil, Options{Seed: 1, Minibatches: &Minibatches{Batch: 60, Samples: 4, Rate: 0.1}})
+	first := func(start int) []float64 {
+		state := &Epochs{z: []float64{0.3, -0.2, 0.1, -1, -2, -1.5}, scale: slices.Repeat([]float64{1}, 6), Largest: 1}
+		c := &stochastic{f, f.Minibatches, state, start, newFeed(q.Problem, 60, 1)}
+		c.feed.shuffle(3)
+		gradient := make([]float64, 6)
+		must.Value(c.step(context.Background(), gradient, make([]float64, 6)))(t)
+		return gradient
+	}
+	if one := first(1); slices.Equal(one, first(2)) || !slices.Equal(one, first(1)) {
+		t.Errorf("the slopes of the first step of two starts are %v and %v, and again %v", one, first(2), first(1))
 	}
 }
 
