@@ -33,6 +33,8 @@ type Result struct {
 	Rows    int    `json:"rows"`              // held-out rows that it was fitted to
 	By      string `json:"by,omitempty"`      // column by whose values rows have calibrations of their own
 	Classes bool   `json:"classes,omitempty"` // it is that of the probability of two classes
+	// Warning says that the rows may be those that the model was learned from.
+	Warning string `json:"warning,omitempty"`
 	// the first is that of all rows, others those of a value of By in ascending order
 	Groups []Group `json:"groups"`
 	// Scores are those of one group after another, ascending: normal scores, or the probabilities of the model, each

@@ -156,7 +156,8 @@ func (c *Calibration) Add(rows *Rows) error {
 
 // Fitted returns the calibrated model, which shares all else with the one that was given.
 func (c *Calibration) Fitted() (*credence.Fitted, error) {
-	if c.sums.training() {
+	same, alike := c.sums.resemble()
+	if same {
 		return nil, fmt.Errorf("these are the %d rows that the model was fitted to, on which it is surer than on others: calibrate by rows that it has not seen, split off before the fit", c.sums.rows)
 	}
 	rows := c.rows
@@ -169,20 +170,26 @@ func (c *Calibration) Fitted() (*credence.Fitted, error) {
 	}
 	out := *c.scorer.fitted
 	out.Calibration = result
+	if alike {
+		result.Warning = fmt.Sprintf("the calibration is by %d rows, as many as the model was learned from, with the same mean target: if they are the same rows, on which it is surer than on others, calibrate by rows that it has not seen", c.sums.rows)
+	}
 	return &out, nil
 }
 
-// training says whether the rows are those that the model was fitted to: by their number, the moments of their targets,
-// and the means of the columns that the fit centred, without which classes and counts of other rows might be the same.
-func (c *trainingSums) training() bool {
+func (c *trainingSums) training() bool { same, _ := c.resemble(); return same }
+
+// resemble says whether the rows are those that the model was fitted to: by their number, the moments of their targets,
+// and the means of the columns that the fit centred. Without such columns classes and counts of other rows might be the
+// same, and they are only alike.
+func (c *trainingSums) resemble() (same, alike bool) {
 	s := c.scorer
 	if s == nil || c.rows != s.fitted.Report.Rows {
-		return false
+		return false, false
 	}
 	f, mean := s.fitted, c.target/c.weight
 	variance := c.square/c.weight - mean*mean
 	if math.Abs(mean-f.TargetMean) > 1e-9*math.Sqrt(f.TargetVariance) || math.Abs(variance-f.TargetVariance) > 1e-6*f.TargetVariance {
-		return false
+		return false, false
 	}
 	centred := false
 	for j := range c.inputs {
@@ -190,10 +197,11 @@ func (c *trainingSums) training() bool {
 			continue
 		}
 		if centred = true; math.Abs(c.inputs[j]) > 1e-7*c.weight {
-			return false
+			return false, false
 		}
 	}
-	return centred || s.frame != nil && s.frame.Target != nil && s.frame.Target.Mode == frame.Numbers && !s.binary
+	same = centred || s.frame != nil && s.frame.Target != nil && s.frame.Target.Mode == frame.Numbers && !s.binary
+	return same, !same
 }
 
 // Calibrated says in a line what is calibrated, "" where nothing is.

@@ -82,6 +82,9 @@ func (p *program) calibrate(ctx context.Context, model string, paths []string, f
 		return fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
 	}
 	p.tellCounts(file)
+	if warning := fitted.Calibration.Warning; warning != "" {
+		p.warn("%s", warning)
+	}
 	if err := modelfile.Save(flags.output, fitted); err != nil {
 		return err
 	}

@@ -103,7 +103,13 @@ func TestCalibrateCommand(t *testing.T) {
 	}
 	stream := filepath.Join(folder, "s.safetensors")
 	must(t, "stream", train, "--formula", "b ~ x + hash(region)", "-o", stream)
-	must(t, "calibrate", stream, held, "-o", stream+"2")
+	const alike = "warning: the calibration is by 300 rows, as many as the model was learned from, with the same mean target"
+	if o := invoke(t, "", "calibrate", stream, train, "-o", stream+"2"); o.code != exitDone || !strings.Contains(o.err, alike) {
+		t.Errorf("rows that were learned: exit %d: %s", o.code, o.err)
+	}
+	if o := invoke(t, "", "calibrate", stream, held, "-o", stream+"2"); o.code != exitDone || strings.Contains(o.err, "warning") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
 	before, after := decode(t, must(t, "evaluate", stream, test, "--json")), decode(t, must(t, "evaluate", stream+"2", test, "--json"))
 	if number(t, after, "brier") >= number(t, before, "brier") {
 		t.Errorf("the Brier score is %v, and was %v", after["brier"], before["brier"])
