@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/metric"
+	"github.com/credence-ml/credence/prior"
 )
 
 // Term is a weight of a model with its posterior, in the units of the data's own column: Σ mean ×
@@ -26,8 +27,10 @@ type Term struct {
 	// SD is that of the posterior. With the ends it is NaN, and absent in JSON, for learned cutpoints of a fit that did
 	// not integrate over them, and of a file of an earlier version.
 	SD    metric.Score `json:"sd,omitzero"`
-	Lower metric.Score `json:"lower,omitzero"` // end of the interval, which holds 90 % or --interval
-	Upper metric.Score `json:"upper,omitzero"` // end of the interval
+	Lower metric.Score `json:"lower,omitzero"` // end of the central interval, which holds 90 % or --interval
+	// Upper is its other end. Where the weight may be 0 they are quantiles of 0 and a normal law by its inclusion, of
+	// which one is 0 where 0 is likely enough; other weights, and sums of several, are taken for normal.
+	Upper metric.Score `json:"upper,omitzero"`
 	// Inclusion is P(w ≠ 0) of the weight as it was fitted, of centred columns, where weights may be 0; nil
 	// for intercepts and what is kept.
 	Inclusion *float64 `json:"inclusion,omitempty"`
@@ -93,6 +96,8 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 			candidate[j] = true
 		}
 	}
+	spike, _ := fitted.Members[0].Model.Prior.(prior.SpikeSlab)
+	points := len(fitted.Members) == 1 && spike.Spike.Value == 0 // weights that are out are 0
 	z := halfWidth(fitted.Members[0].Posterior, interval)
 	lower, upper := make([]float64, len(mean)), make([]float64, len(mean))
 	for i := range mean {
@@ -113,6 +118,10 @@ func Terms(fitted *credence.Fitted, options TermOptions) ([]Term, error) {
 		if selects && i < own.Map.Cols && candidate[i] && !fitted.Report.Stuck {
 			probability := selector.InclusionProbability(i)
 			t.Inclusion = &probability
+			if columns, _ := own.Map.Row(i); points && len(columns) == 1 {
+				lower[i], upper[i] = mixtureEnds(mean[i], sd[i], probability, interval)
+				t.Lower, t.Upper = metric.Score(lower[i]), metric.Score(upper[i])
+			}
 		}
 		if options.Exp {
 			t.Exp = &Factor{held(math.Exp(t.Mean)), metric.Score(held(math.Exp(float64(t.Lower)))), metric.Score(held(math.Exp(float64(t.Upper))))}
@@ -168,6 +177,33 @@ func halfWidth(p credence.Posterior, interval float64) float64 {
 		}
 	}
 	return special.NormalQuantile(upper)
+}
+
+// mixtureEnds returns the ends of the central interval of a weight of a mean and a standard deviation that is 0 but with
+// the probability of its inclusion, and then normal.
+func mixtureEnds(mean, sd, inclusion, interval float64) (lower, upper float64) {
+	if inclusion == 0 {
+		return 0, 0
+	}
+	in := mean / inclusion
+	spread := math.Sqrt(max(0, (sd*sd-mean*in*(1-inclusion))/inclusion))
+	below := inclusion * special.NormalCDF(-in/spread)
+	if spread == 0 {
+		below = 0
+		if in < 0 {
+			below = inclusion
+		}
+	}
+	at := func(p float64) float64 {
+		switch {
+		case p < below:
+			return held(in + spread*special.NormalQuantile(p/inclusion))
+		case p > below+1-inclusion:
+			return held(in + spread*special.NormalQuantile((p-(1-inclusion))/inclusion))
+		}
+		return 0
+	}
+	return at((1 - interval) / 2), at((1 + interval) / 2)
 }
 
 // Order is an order of weights.
