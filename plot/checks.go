@@ -35,9 +35,7 @@ type Checked struct {
 	Rows     int     // that were looked at
 	PValue   float64 // of the test that P(Y ≤ y) is uniform
 	Coverage float64 // share of the targets in 90 % intervals
-	// Of rows that are left out: how many of them badly, and the Pareto-k̂ from which on that is so.
-	Unreliable int
-	GoodK      float64
+	Unreliable int // of rows that are left out: those badly, of a Pareto-k̂ above [score.GoodK]
 }
 
 // Check compares the targets of the rows with what the model predicts of them, with leave from the other rows alone.
@@ -103,7 +101,7 @@ func (p *picture) score(ctx context.Context, leave bool) (*checked, error) {
 			if leave {
 				below[i], upTo[i] = leaver.PIT(from + i)
 				c.k = append(c.k, leaver.ParetoK(from+i))
-				c.Unreliable += boolean(c.k[len(c.k)-1] > leaver.GoodK())
+				c.Unreliable += boolean(c.k[len(c.k)-1] > score.GoodK)
 			}
 			row := rows.SourceRow(i)
 			if part, is := source.(*table.Spread); is {
@@ -136,7 +134,7 @@ func (p *picture) score(ctx context.Context, leave bool) (*checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Rows, c.PValue, c.Coverage, c.GoodK = len(c.u), uniform.PValue, uniform.Coverage["0.9"], leaver.GoodK()
+	c.Rows, c.PValue, c.Coverage = len(c.u), uniform.PValue, uniform.Coverage["0.9"]
 	if share, is := of.Coverage["0.9"]; is {
 		c.Coverage = share
 	}
@@ -303,22 +301,22 @@ func drawKHat(ctx context.Context, p *picture) (*chart.Chart, error) {
 	var rows []string
 	for i, k := range c.k {
 		to := &good
-		if k > c.GoodK {
+		if k > score.GoodK {
 			to, rows = &bad, append(rows, fmt.Sprint(c.row[i]))
 		}
 		to.X, to.Y = append(to.X, float64(c.row[i])), append(to.Y, k)
 	}
 	verdict := "every row can be left out"
 	if len(rows) > 0 {
-		verdict = fmt.Sprintf("%d of %s are above %.2g: row %s", len(rows), p.looked(len(c.k)), c.GoodK, strings.Join(rows[:min(len(rows), 6)], ", "))
+		verdict = fmt.Sprintf("%d of %s are above %.2g: row %s", len(rows), p.looked(len(c.k)), score.GoodK, strings.Join(rows[:min(len(rows), 6)], ", "))
 		if len(rows) > 6 {
 			verdict += ", …"
 		}
 	}
 	return &chart.Chart{
 		Title: "Leaving out each row: Pareto-k̂", Under: fmt.Sprintf("%s; %s", p.looked(len(c.k)), verdict),
-		Description: fmt.Sprintf("One point for each training row. Up to %.2g the row can be left out without another fit; above, the row changes the model so much that what the others predict of it is not known so. The largest is %.2f; %s.", c.GoodK, slices.Max(c.k), verdict),
+		Description: fmt.Sprintf("One point for each training row. Up to %.2g the row can be left out without another fit; above, the row changes the model so much that what the others predict of it is not known so. The largest is %.2f; %s.", score.GoodK, slices.Max(c.k), verdict),
 		Panels: []chart.Panel{{X: chart.Axis{Name: "row", Whole: true}, Y: chart.Axis{Name: "Pareto-k̂"}, Marks: []chart.Mark{good, bad},
-			Rules: []chart.Rule{{At: 0}, {Name: fmt.Sprintf("%.2g", c.GoodK), At: c.GoodK}, {Name: "1", At: 1}}}},
+			Rules: []chart.Rule{{At: 0}, {Name: fmt.Sprintf("%.2g", score.GoodK), At: score.GoodK}, {Name: "1", At: 1}}}},
 	}, nil
 }

@@ -455,7 +455,7 @@ func TestLeftOut(t *testing.T) {
 	_, e = evaluated(t, scorer, far, true)
 	loo = must.Value(e.Result())(t).LOO
 	bad := c.Panels[0].Marks[1]
-	if loo.Unreliable == 0 || len(bad.X) < loo.Unreliable || !slices.Contains(bad.X, 5) || !regexp.MustCompile(`above 0\.67: row ([\d, ]*)5`).MatchString(c.Under) {
+	if loo.Unreliable == 0 || len(bad.X) != loo.Unreliable || !slices.Contains(bad.X, 5) || !regexp.MustCompile(`above 0\.7: row ([\d, ]*)5`).MatchString(c.Under) {
 		t.Errorf("%v above, want %+v: %s", bad, loo, c.Under)
 	}
 	left := pictureOf(t, LOOPIT, Input{Scorer: modelOf(t, rows, fit.Options{Formula: "y ~ " + inputs}), Rows: rows})

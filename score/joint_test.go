@@ -233,7 +233,7 @@ func TestLeaveOneOutOfFarRows(t *testing.T) {
 	leaver := score.NewLeaver(model)
 	leaver.KeepPIT()
 	must.Succeed(t, must.Value(scorer(t, model).Table(all, score.RequireTargets))(t).Each(t.Context(), leaver.Add))
-	if k := leaver.ParetoK(3); k == 0 || k > leaver.GoodK() {
+	if k := leaver.ParetoK(3); k == 0 || k > score.GoodK {
 		t.Errorf("k of the far row is %v", k)
 	}
 	one := must.Value(table.New().Numbers("x", x[3:4]).Numbers("z", z[3:4]).Numbers("y", y[3:4]).Source())(t)

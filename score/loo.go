@@ -64,11 +64,8 @@ func (l *Leaver) ParetoK(i int) float64 { return l.k[i] }
 // NotMade says why rows cannot be left out; "" where they can.
 func (l *Leaver) NotMade() string { return l.out.NotMade }
 
-// GoodK is the Pareto-k̂ up to which a row can be left out by so many draws as were taken: min(1 − 1/log₁₀ S, 0.7) for
-// S of them (Vehtari and others 2024).
-func (l *Leaver) GoodK() float64 {
-	return math.Min(1-1/math.Log10(float64(max(l.draws, 20))), diagnose.LimitK)
-}
+// GoodK is the Pareto-k̂ up to which a row can be left out by draws.
+const GoodK = diagnose.LimitK
 
 // left is what the other rows tell of a row.
 type left struct{ logDensity, k, below, upTo float64 }
@@ -127,7 +124,7 @@ func (l *Leaver) Add(rows *Rows) (err error) {
 		if rows.Weight(i) == 0 {
 			continue
 		}
-		if l.out.ParetoK = math.Max(l.out.ParetoK, of.k); of.k > diagnose.LimitK {
+		if l.out.ParetoK = math.Max(l.out.ParetoK, of.k); of.k > GoodK {
 			l.out.Unreliable++
 		}
 	}
