@@ -25,6 +25,7 @@ type leaf struct {
 	unsigned bool
 	kind     credence.Kind // what it is unless the options say otherwise
 	date     bool          // numbers are of days since 1970-01-01 UTC
+	timed    bool          // they may have a time of day
 	unit     float64       // that stored integers are divided by, 0 for 1
 	refusal  string
 }
@@ -87,7 +88,7 @@ func (l *leaf) describe(logical format.LogicalTypeValue) {
 	case *format.DateType:
 		l.date, l.unit = true, 1
 	case *format.TimestampType:
-		if l.date = true; t.Unit.Value != nil {
+		if l.date, l.timed = true, true; t.Unit.Value != nil {
 			l.unit = float64(24 * time.Hour / t.Unit.Value.Duration())
 		}
 	case *format.TimeType:
@@ -118,7 +119,7 @@ func (l *leaf) describe(logical format.LogicalTypeValue) {
 	case format.ByteArray:
 		l.kind = credence.Category
 	case format.Int96: // timestamps of old programs
-		l.kind, l.date, l.unit = credence.Numeric, true, 1
+		l.kind, l.date, l.timed, l.unit = credence.Numeric, true, true, 1
 	default:
 		l.refusal = fmt.Sprintf("is of type %s, which is not read: leave the column out", l.physical)
 	}
@@ -178,7 +179,7 @@ func (t *Table) describeLeaves(in *input, leaves []leaf) error {
 		if l.date && described.Kind == credence.Numeric {
 			t.columns[i].notation = cell.DateNotation
 			if !t.columns[i].trained {
-				t.columns[i].doubt = cell.DateDoubt(l.name)
+				t.columns[i].doubt = cell.DateDoubt(l.name, l.timed)
 			}
 		}
 		if l.refusal != "" {

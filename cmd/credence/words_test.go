@@ -212,7 +212,7 @@ func TestRemediesNameColumns(t *testing.T) {
 	}
 	path := file(t, "s.csv", text.String())
 	out := invoke(t, "", "fit", path, "--target", "y").err
-	for _, remedy := range []string{"- `the id`", "+ onehot(hour(`a day`))"} {
+	for _, remedy := range []string{"- `the id`", "+ onehot(weekday(`a day`))"} {
 		if !strings.Contains(out, strings.TrimPrefix(remedy, "+ ")) {
 			t.Errorf("%s is not in %s", remedy, out)
 		}

@@ -20,9 +20,13 @@ func DateOrder(word string) bool { return slices.Contains(dateOrders[:], word) }
 // DateNotation is that of columns whose values are days already, as dates of programs and of typed files are.
 var DateNotation = Notation{Date: "ymd"}
 
-// DateDoubt is what a note says of a column that is taken for dates.
-func DateDoubt(column string) string {
-	return fmt.Sprintf("holds dates, and is read as days since 1970-01-01 UTC: year(%[1]s), month(%[1]s), weekday(%[1]s) and hour(%[1]s) are their parts, onehot(hour(%[1]s)) takes one as a category", Column(column))
+// DateDoubt is what a note says of a column that is taken for dates, with a time of day where it is timed.
+func DateDoubt(column string, timed bool) string {
+	parts := "month(%[1]s) and weekday(%[1]s) are their parts, onehot(weekday(%[1]s))"
+	if timed {
+		parts = "month(%[1]s), weekday(%[1]s) and hour(%[1]s) are their parts, onehot(hour(%[1]s))"
+	}
+	return fmt.Sprintf("holds dates, and is read as days since 1970-01-01 UTC: year(%[1]s), "+parts+" takes one as a category", Column(column))
 }
 
 // DateText writes days since 1970-01-01 UTC as a date, with the time of day where there is one.

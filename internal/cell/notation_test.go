@@ -224,3 +224,13 @@ func FuzzSpellPlain(f *testing.F) {
 		}
 	})
 }
+
+// TestPartsOfDates: the hour is a part of dates that have a time of day alone.
+func TestPartsOfDates(t *testing.T) {
+	for text, timed := range map[string]bool{"2024-02-29": false, "2024-02-29 12:30": true, "2024-02-29 00:00": false} {
+		v := decided(Setting{Name: "a day"}, "2023-12-31", text)
+		if strings.Contains(v.Doubt, "hour(") != timed || !strings.Contains(v.Doubt, "onehot(") {
+			t.Errorf("%s: %s", text, v.Doubt)
+		}
+	}
+}

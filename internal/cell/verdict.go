@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -169,7 +170,7 @@ func (c *Census) asDate(set Setting) Verdict {
 		return v
 	}
 	if trained == "" {
-		v.Doubt = DateDoubt(set.Name)
+		v.Doubt = DateDoubt(set.Name, s.timed)
 		if len(c.others) > 0 {
 			v.Note = fmt.Sprintf("is a date in %d of %d values, else for example %s", s.dated, c.values, slices.Min(slices.Collect(maps.Keys(c.others))))
 		}
@@ -196,6 +197,7 @@ type spellings struct {
 
 	dates       [len(dateOrders)]int // that have this order
 	dated       int                  // that have some order
+	timed       bool                 // one of them has a time of day
 	dateExample string
 	// Of dates whose years have two digits.
 	short        int
@@ -229,9 +231,9 @@ func (s *spellings) add(text []byte, plain, finite bool) (known bool) {
 		return false
 	}
 	for k, order := range dateOrders {
-		if _, ok := parseDate(text, order); ok {
+		if days, ok := parseDate(text, order); ok {
 			s.dates[k]++
-			known = true
+			known, s.timed = true, s.timed || days != math.Floor(days)
 		}
 	}
 	if known {
