@@ -32,10 +32,10 @@ type checked struct {
 
 // Checked are the figures of ppc_pit, or of loo_pit where rows are left out.
 type Checked struct {
-	Rows     int     // that were looked at
-	PValue   float64 // of the test that P(Y ≤ y) is uniform
-	Coverage float64 // share of the targets in 90 % intervals
-	Unreliable int // of rows that are left out: those badly, of a Pareto-k̂ above [score.GoodK]
+	Rows       int     // that were looked at
+	PValue     float64 // of the test that P(Y ≤ y) is uniform
+	Coverage   float64 // share of the targets in 90 % intervals
+	Unreliable int     // of rows that are left out: those badly, of a Pareto-k̂ above [score.GoodK]
 }
 
 // Check compares the targets of the rows with what the model predicts of them, with leave from the other rows alone.

@@ -179,8 +179,8 @@ func halfWidth(p credence.Posterior, interval float64) float64 {
 	return special.NormalQuantile(upper)
 }
 
-// mixtureEnds returns the ends of the central interval of a weight of a mean and a standard deviation that is 0 but with
-// the probability of its inclusion, and then normal.
+// mixtureEnds returns the ends of the central interval of a weight with a mean and a standard deviation that is 0 but
+// with the probability of its inclusion, and then normal.
 func mixtureEnds(mean, sd, inclusion, interval float64) (lower, upper float64) {
 	if inclusion == 0 {
 		return 0, 0

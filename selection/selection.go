@@ -39,7 +39,7 @@ type Feature struct {
 	Inclusion float64 `json:"inclusion"`       // P(weight ≠ 0)
 	Mean      float64 `json:"mean"`            // of the weight, the chance of 0 included, in the data's own units
 	SD        float64 `json:"sd"`              // of the weight
-	Lower     float64 `json:"lower"`           // end of the central interval, 0 where 0 is likely enough, see score.Term
+	Lower     float64 `json:"lower"`           // end of the central interval, 0 where 0 is likely enough
 	Upper     float64 `json:"upper"`           // end of the interval
 	Set       int     `json:"set,omitempty"`   // ID of its credible set, 0 for none
 	Group     string  `json:"group,omitempty"` // of features that are in or out together, which count once
