@@ -112,13 +112,14 @@ func (a Answers) appendTo(row []float64, rows *score.Rows, i int, means [2][]flo
 
 // Write writes what is predicted of every row, in their order, to w, as a table of the format that the extension of
 // path names, see [output.New]; kept columns of plain numbers are numbers in Parquet, and rows that lack a value have
-// empty cells. It returns how many rows there were.
+// empty cells, as the log density of a target that the model holds impossible. It returns how many rows there were.
 func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (total int, err error) {
 	if err := a.Validate(); err != nil {
 		return 0, err
 	}
 	a.Density = a.Density && f.HasTargets()
 	names := a.columns(f)
+	density := slices.Index(names, "log_density")
 	columns := append(output.Texts(f.options.Keep...), output.Numbers(names...)...)
 	for j, name := range f.options.Keep {
 		columns[j].Number = f.table.NumberOf(name)
@@ -147,6 +148,12 @@ func (f *File) Write(ctx context.Context, w io.Writer, path string, a Answers) (
 				row = append(row, math.NaN())
 			}
 		})
+		for k := density; density >= 0 && k < len(cells); k += width {
+			if math.IsInf(cells[k], -1) { // a file has no infinity
+				cells[k] = math.NaN()
+				f.impossible++
+			}
+		}
 		var texts [][]byte
 		for i, err := range failed {
 			if err == nil && len(f.options.Keep) > 0 {

@@ -44,6 +44,8 @@ type File struct {
 	texts   *dataset.Texts // of the columns to copy beside them; nil without
 	columns []string       // of other rows, those that are read
 	run     *dataset.Run   // the rows being visited
+
+	impossible int // rows written without a log density, which is −∞
 }
 
 // Open binds a model to files: it finds the columns of the model in them. The file must be closed.
@@ -127,6 +129,7 @@ func (f *File) Kept(dst [][]byte, rows *score.Rows, i int) ([][]byte, error) {
 // Counts tells what was done to the rows that were scored, and how many there were.
 func (f *File) Counts() (counts frame.Counts, rows int) {
 	counts = f.binding.Counts()
+	counts.Impossible = f.impossible
 	if f.kept != nil && f.scorer.Frame().Sparse > 0 { // features that the reading left out
 		counts.UnseenFeatures += f.table.Dropped()
 	}

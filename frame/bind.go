@@ -54,6 +54,7 @@ type Counts struct {
 	Dropped        int // rows left out for a missing value
 	Lacking        int // rows without a prediction for a missing value
 	Momentless     int // rows predicted without mean or standard deviation, which are beyond all numbers
+	Impossible     int // rows whose target has no log density, since the model holds it impossible
 	Beyond         int // rows outside the box of a Hilbert-space process, where its function is 0
 	Filled         int // missing values filled
 	UnseenLevels   int // values of categories that training did not see

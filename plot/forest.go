@@ -69,7 +69,7 @@ func (p *picture) changes(ctx context.Context) (*forest, error) {
 		}
 	}
 	if len(f.effects) == 0 {
-		return nil, errors.New("no effect of a column is a number: effects tells them")
+		return nil, errors.New("no effect of a column is a number: give credence effects the rows, which tells why, or another kind of picture")
 	}
 	size := func(e effect.Effect) float64 { return math.Abs(float64(e.Estimate)) }
 	slices.SortStableFunc(f.effects, func(a, b effect.Effect) int { return cmp.Compare(size(b), size(a)) })

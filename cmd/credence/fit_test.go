@@ -108,17 +108,20 @@ func TestDensityKeepsEveryRow(t *testing.T) {
 	data := file(t, "data.csv", b.String())
 	model := filepath.Join(t.TempDir(), "m.safetensors")
 	must(t, "fit", data, "-f", "y ~ x + weight(w)", "--missing", "drop", "-o", model)
-	some := file(t, "some.csv", "id,x,y\n7,7,15\n8,8,\n9,9,19\n")
+	some := file(t, "some.csv", "id,x,y\n7,7,15\n8,8,\n9,9,19\n6,6,1e200\n") // the last impossible
 	plain := strings.Split(must(t, "predict", model, some, "--keep", "id"), "\n")
 	scored := strings.Split(must(t, "predict", model, some, "--keep", "id", "--density"), "\n")
-	if len(scored) != len(plain) || len(scored) != 5 {
+	if len(scored) != len(plain) || len(scored) != 6 {
 		t.Fatalf("%d lines with densities and %d without", len(scored), len(plain))
 	}
-	for i := 1; i < 4; i++ {
+	for i := 1; i < 5; i++ {
 		before, density, _ := strings.Cut(strings.TrimPrefix(scored[i], plain[i]), ",")
-		if before != "" || (density == "") != (i == 2) {
+		if before != "" || (density == "") != (i == 2 || i == 4) {
 			t.Errorf("line %d is %q, without a density %q", i, scored[i], plain[i])
 		}
+	}
+	if told := invoke(t, "", "predict", model, some, "--density").err; !strings.Contains(told, "the target of 1 row is beyond what the model holds possible") {
+		t.Errorf("of a density that is 0 is told: %s", told)
 	}
 }
 

@@ -149,6 +149,9 @@ func (p *program) tellCounts(file *apply.File) {
 	if counts.Momentless > 0 {
 		p.warn("mean or sd of %s is beyond all numbers, so little is known there: these cells are empty, and lower and upper hold; correct the rows, or fit under a stated prior variance, as --prior 'normal(variance=1)'", counted(counts.Momentless, "row"))
 	}
+	if counts.Impossible > 0 {
+		p.warn("the target of %s is beyond what the model holds possible: their log_density, minus infinity, is an empty cell", counted(counts.Impossible, "row"))
+	}
 	if counts.Beyond > 0 {
 		p.warn("%s beyond the box of hsgp(…), where its function is 0 with no variance: fit with a wider one, as boundary=3, or with rbf(…)", counted(counts.Beyond, "row"))
 	}
