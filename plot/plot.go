@@ -165,7 +165,7 @@ func (p *picture) refusal() string {
 	k := &kinds[p.kind.place()]
 	switch {
 	case p.Scorer.Frame() == nil:
-		return "the model was learned online, of which nothing is drawn: evaluate and inspect tell it in numbers"
+		return "the model was learned online, of which nothing is drawn: use credence evaluate and inspect, which tell it in numbers"
 	case k.data && p.Rows == nil:
 		return "it compares predictions with targets: give data"
 	case k.data && p.Rows.Schema().Index(p.Scorer.Target()) < 0:

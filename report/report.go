@@ -138,10 +138,11 @@ func Write(ctx context.Context, w io.Writer, input Input) (*Summary, error) {
 	if err := page.Execute(&out, v); err != nil {
 		return nil, err
 	}
-	// Names that turn the direction of the lines about them are shown without that; the data of the form keep them.
+	// Names that turn the direction of the lines about them, or have what no page may hold, are shown without that; the
+	// data of the form keep them.
 	shown, data := out.Bytes(), bytes.Index(out.Bytes(), []byte("<script"))
 	shown = bytes.Map(func(c rune) rune {
-		if unicode.Is(unicode.Bidi_Control, c) {
+		if unicode.Is(unicode.Bidi_Control, c) || unicode.IsControl(c) && c != '\n' && c != '\t' {
 			return unicode.ReplacementChar
 		}
 		return c
@@ -174,7 +175,7 @@ func newWriter(ctx context.Context, input Input) (*writer, error) {
 	r.Interval = cmp.Or(r.Interval, 0.9)
 	switch target := r.scorer.Target(); {
 	case r.scorer.Frame() == nil:
-		return nil, errors.New("the model was learned online, whose columns are keys: evaluate and inspect tell it in numbers")
+		return nil, errors.New("the model was learned online, whose columns are keys: use credence evaluate and inspect, which tell it in numbers")
 	case target == "":
 		return nil, errors.New("the model has no target: name one in the formula")
 	case r.Rows == nil:
