@@ -73,7 +73,7 @@ fuzz:
 # that are drawn at random take SOAK.
 SOAK ?= 2m
 hostile:
-	@mkdir -p dist; CREDENCE_HOSTILE=1 CREDENCE_STUDY=1 CREDENCE_SOAK=$(SOAK) $(GO) test -timeout 2h -v -run 'Hostile|Interrupts|Kills|ManyFiles|ModelsAreBytes|CostIsLinear|TestMutants' ./cmd/credence ./learn ./modelfile ./internal/parquet > dist/hostile.log; \
+	@mkdir -p dist; GODEBUG=$(PAGES) CREDENCE_HOSTILE=1 CREDENCE_STUDY=1 CREDENCE_SOAK=$(SOAK) $(GO) test -timeout 2h -v -run 'Hostile|Interrupts|Kills|ManyFiles|ModelsAreBytes|CostIsLinear|TestMutants' ./cmd/credence ./learn ./modelfile ./internal/parquet > dist/hostile.log; \
 		status=$$?; grep -E 'hostile:|^(---|ok|FAIL|panic)|_test.go' dist/hostile.log; exit $$status
 
 # The tests that ask package study for one of $(1), as a pattern, and the folders of these.
@@ -81,9 +81,11 @@ asking = $$(git grep -lE 'study\.($(1))\(' -- '*_test.go' | xargs awk '/^func Te
 folders = $$(git grep -lE 'study\.($(1))\(' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 # Exhaustive sizes, every hostile value, and published sets, whose figures stand in docs/uci.md. What is measured in CPU time runs by
-# itself: beside other packages it would lose the caches to them.
+# itself: beside other packages it would lose the caches to them. Memory that a command has freed keeps its pages: mapping them
+# again takes a virtual machine up to three times what the command does, now and then.
+PAGES = madvdontneed=0
 study:
-	CREDENCE_STUDY=1 $(GO) test -run TestCostIsLinear ./cmd/credence
+	GODEBUG=$(PAGES) CREDENCE_STUDY=1 $(GO) test -run TestCostIsLinear ./cmd/credence
 	CREDENCE_STUDY=1 $(GO) test ./internal/kernel ./safetensors ./modelfile ./likelihood
 	CREDENCE_STUDY=1 $(GO) test -timeout 1h -run "^($(call asking,Only|Long))$$|Threads|Resume|TestDemo$$" -skip TestCostIsLinear ./cmd/credence ./dataset ./infer/convex ./infer/exact ./infer/sep ./infer/svi
 
