@@ -19,9 +19,15 @@ import (
 
 // The CPU time of every command is linear in rows, columns, levels, names, files and terms: from n to 4n
 // it grows by a power of 1.2 at most, where n is so large that what does not grow is a small part. The
-// least of several measurements counts, which other load of the machine disturbs little.
+// least of several measurements counts, which other load of the machine disturbs little. make hostile, on a machine of
+// its own, asks for that; by day, where caches are shared with whatever else runs and .1 comes and goes, 1.5 tells what
+// grows with the square.
 func TestCostIsLinear(t *testing.T) {
 	study.Only(t)
+	most := 1.5
+	if hostileEverything() {
+		most = 1.2
+	}
 	sep := []string{"--raw", "--engine", "sep(passes=1)", "--family", "bernoulli(link=probit)", "--prior", "spikeslab"}
 	table := func(rows, columns int, cell func(i, j int) string) string {
 		text := []byte("y")
@@ -91,7 +97,7 @@ func TestCostIsLinear(t *testing.T) {
 					must(t, args...)
 					least[k] = min(least[k], study.Processor()-before)
 				}
-				if power := math.Log(least[1].Seconds()/least[0].Seconds()) / math.Log(4); power <= 1.2 {
+				if power := math.Log(least[1].Seconds()/least[0].Seconds()) / math.Log(4); power <= most {
 					t.Logf("%v and %v: power %.2f", least[0], least[1], power)
 					return
 				}
