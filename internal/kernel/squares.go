@@ -18,8 +18,8 @@ func (p *Pool) SolvedSquares(m, n int, u []float64, ldu int, scales, b []float64
 		t := p.triangles()
 		t.load(false, n, u, ldu)
 		t.scales, t.squares = scales, dst
+		defer func() { t.scales, t.squares = nil, nil }() // after a panic, too: a solve would store no solution
 		t.solve(true, m, 0, b, ldb)
-		t.scales, t.squares = nil, nil
 		return
 	}
 	rows := aligned[float64](min(m, squaresRows) * n)
