@@ -21,7 +21,7 @@ import (
 // it grows by a power of 1.2 at most, where n is so large that what does not grow is a small part. The
 // least of several measurements counts, which other load of the machine disturbs little. make hostile, on a machine of
 // its own, asks for that; by day, where caches are shared with whatever else runs and .98 to 1.27 were measured of
-// one case within an hour, 1.4 tells what grows with the square.
+// one case, 1.4 tells what grows with the square.
 func TestCostIsLinear(t *testing.T) {
 	study.Only(t)
 	most := 1.4
