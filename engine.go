@@ -204,8 +204,10 @@ type Report struct {
 	// Counts say what work an approximate engine did, such as products with the columns and steps of its loops.
 	Counts Values `json:"counts,omitempty"`
 	// Target is how the target looks where no family was stated, and it is not like measurements; else nil.
-	Target   *Look    `json:"target_look,omitempty"`
-	Warnings []string `json:"warnings,omitempty"` // what is wrong, or may be
+	Target *Look `json:"target_look,omitempty"`
+	// Warnings say what is wrong, or may be, with the fit and the rows that it learned from. A model file stores them,
+	// and what a command counts of other rows is told and not stored.
+	Warnings []string `json:"warnings,omitempty"`
 	// Remarks say what could be better, each with what to do where that is known, and Details what else could be, by
 	// less than 2 % or after the remark has been followed.
 	Remarks []string `json:"remarks,omitempty"`

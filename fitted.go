@@ -47,8 +47,11 @@ type Recipe struct {
 // went. Its predictive distribution is the mixture of its members by their weights, of which there
 // is one unless the fit averaged over several draws of random features or values of a parameter.
 type Fitted struct {
-	Recipe  Recipe
-	Frame   Frame // nil where the caller makes batches of its own
+	Recipe Recipe
+	Frame  Frame // nil where the caller makes batches of its own
+	// Members have the same family and blocks. What is told is of all of them, but for what has no mean over them and
+	// is the first's: Report.Hyper, the weights of random features that each draws, the tests of blocks (score.Blocks)
+	// and the tails of intervals of weights.
 	Members []Member
 	Report  Report
 	// TargetMean and TargetVariance are those of the training targets: the

@@ -19,9 +19,10 @@ import (
 // B = LLᵀ (Green & Silverman 1994, section 2.1); weights are Lᵀγ. A weight is then told without eigenvectors, whose
 // signs and rotations differ between machines.
 type Spline struct {
-	Name  string    `json:"name"` // as the formula writes it
-	Input int       `json:"input"`
-	Knots []float64 `json:"knots"` // increasing, three at least, as the input enters the fit
+	Name  string `json:"name"` // as the formula writes it
+	Input int    `json:"input"`
+	// Knots increase, three at least, as the input enters the fit. How many and where is chosen in formula/spline.go.
+	Knots []float64 `json:"knots"`
 }
 
 // Cyclic is a periodic smoothing spline of one input without its constant: cosines and sines of the first harmonics of

@@ -42,9 +42,11 @@ type Options struct {
 	// column of dates, or a number in the unit of the column. It is sep(half_life=), in days of dates.
 	HalfLife string `json:"half_life,omitempty"`
 
-	Threads    int    `json:"threads,omitempty"`    // 0 means every processor; the result does not depend on it
-	Memory     int64  `json:"memory,omitempty"`     // bytes that a fit may take; 0 means what the machine has free
-	Checkpoint string `json:"checkpoint,omitempty"` // file that a long fit writes, and goes on from
+	Threads int   `json:"threads,omitempty"` // 0 means every processor; the result does not depend on it
+	Memory  int64 `json:"memory,omitempty"`  // bytes that a fit may take; 0 means what the machine has free
+	// Checkpoint is a file that a long fit writes, and goes on from where it is of the same engine, data, model and
+	// options; another is refused. Rows learned online have a file of another kind, see learn.Resume.
+	Checkpoint string `json:"checkpoint,omitempty"`
 
 	ReadFile func(path string) ([]byte, error) `json:"-"` // opens the files that a formula names; nil refuses them
 	Progress func(credence.Progress)           `json:"-"` // called between steps, on the caller's goroutine

@@ -280,6 +280,32 @@ func TestRolesTogether(t *testing.T) {
 	relation.Check(t, relation.Fit, moved, weight, exempt)
 }
 
+// TestPartsOfWeights: a row is two rows of the weights ¼ and ¾, under every engine that takes other weights than whole
+// ones. gibbs refuses them for classes alone, where each copy of a row has a variable.
+func TestPartsOfWeights(t *testing.T) {
+	part := func(j relation.Job) (relation.Job, bool) {
+		var rows []int
+		var w []float64
+		for i := range j.Rows.Numbers["w"] {
+			rows, w = append(rows, i, i), append(w, 0.25, 0.75)
+		}
+		j.Rows = j.Rows.Pick(rows).With("w", w)
+		return j.Term("weight(w)"), true
+	}
+	parts := relation.Relation{Name: "weights = copies", Refused: "weight", Change: part,
+		Expect: func(_ relation.Job, place string, v float64) (float64, bool) {
+			return v, relation.Ungrouped(place) != "rows"
+		}}
+	relation.Check(t, relation.Fit, subjectsWith(""), []relation.Relation{parts}, exempt)
+	for _, s := range subjectsWith("") {
+		job, _ := part(s.Job)
+		_, err := relation.Fit(t.Context(), job)
+		if refused := err != nil && strings.Contains(err.Error(), "whole numbers"); refused != (s.Name == "gibbs, classes") {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	}
+}
+
 // subjectsWith are subjects of every engine that takes weights and offsets, with more in their formulas.
 func subjectsWith(role string) (all []relation.Subject) {
 	for _, s := range subjects() {

@@ -73,7 +73,7 @@ func functions() []Function {
 			return &feature.Group{Name: f.label, Inputs: f.withIndicators(m.frame)}, nil
 		}},
 		{Name: "offset", About: "a known part of f; where it is missing nothing is filled in: --missing drop leaves the row out"},
-		{Name: "weight", About: "the row counts so many times"},
+		{Name: "weight", About: "the row counts so many times, which need not be whole, but for gibbs of classes"},
 		{Name: "precision", About: "the dispersion of the row is divided by this"},
 		{Name: "log"}, {Name: "log1p", About: "log(1 + x)"}, {Name: "sqrt"}, {Name: "exp"}, {Name: "expm1", About: "exp(x) - 1"},
 		{Name: "square", About: "x^2; whole powers up to x^20 are written so"},

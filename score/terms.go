@@ -24,8 +24,9 @@ type Term struct {
 	Block string  `json:"block"` // the block of features
 	Name  string  `json:"name"`  // the column, level, product or feature
 	Mean  float64 `json:"mean"`  // of the posterior, in the data's own units
-	// SD is that of the posterior. With the ends it is NaN, and absent in JSON, for learned cutpoints of a fit that did
-	// not integrate over them, and of a file of an earlier version.
+	// SD is that of the posterior, there too where Intervals says that people are told none. With the ends it is NaN,
+	// and absent in JSON, for learned cutpoints of a fit that did not integrate over them, and of a file of an earlier
+	// version.
 	SD    metric.Score `json:"sd,omitzero"`
 	Lower metric.Score `json:"lower,omitzero"` // end of the central interval, which holds 90 % or --interval
 	// Upper is its other end. Where the weight may be 0 they are quantiles of 0 and a normal law by its inclusion, of

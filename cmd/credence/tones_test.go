@@ -6,8 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/credence-ml/credence/modelfile"
 )
 
 // What is wrong is a warning, what could be better a note, and what explains little stands in inspect; a column
@@ -88,5 +91,46 @@ func TestRemarksOnRows(t *testing.T) {
 		if warned := strings.Count(o.err, "credence: warning:"); c.warning == "" && warned > 0 || c.warning != "" && (warned != 1 || !strings.Contains(o.err, "credence: warning: "+c.warning)) {
 			t.Errorf("%q: warnings in %s", c.args, o.err)
 		}
+	}
+}
+
+// TestWarningsThatAreKept: a model file has what a fit warned of, and not what is told of the rows of another command.
+func TestWarningsThatAreKept(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var text strings.Builder
+	text.WriteString("x,z,city,y\n")
+	for i := range 300 {
+		fmt.Fprintf(&text, "%d,%d,c%d,%d\n", i%17, i%5, i%10, i%17+3*(i%10)+i*i%7)
+	}
+	if err := os.WriteFile("t.csv", []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("new.csv", []byte("x,z\n1,2\n,3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told := func(o outcome) (list []string) {
+		for line := range strings.Lines(o.err) {
+			if text, is := strings.CutPrefix(strings.TrimSpace(line), "credence: warning: "); is {
+				list = append(list, text)
+			}
+		}
+		return list
+	}
+	of := func(path string) []string {
+		fitted, err := modelfile.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fitted.Report.Warnings
+	}
+	by := told(invoke(t, "", "fit", "t.csv", "--formula", "y ~ 0 + x + z", "-o", "m.safetensors"))
+	if kept := of("m.safetensors"); len(by) < 2 || !slices.Equal(by, kept) {
+		t.Errorf("fit tells %q, and keeps %q", by, kept)
+	}
+	if by := told(invoke(t, "", "predict", "m.safetensors", "new.csv", "--missing", "mean", "-o", "p.csv")); len(by) != 1 || slices.Contains(of("m.safetensors"), by[0]) {
+		t.Errorf("predict tells %q", by)
+	}
+	if by := told(invoke(t, "", "inspect", "m.safetensors")); !slices.Equal(by, of("m.safetensors")) {
+		t.Errorf("inspect tells %q", by)
 	}
 }

@@ -14,9 +14,10 @@
 //	       └ Held              all rows with their features Φ and their Sums, for engines with a matrix over rows
 //	         └ ByColumn        Φ by columns, less their means, times √(w·p/p̄), for engines that choose columns, p̄ the mean precision
 //
-// A weight w means w equal rows. A precision p divides the variance of the noise: a row of precision 4 is the mean of
-// four rows. In the log likelihood, and in means of columns and targets, squares count w·p times; the log of the
-// variance counts w times.
+// A weight w means w equal rows, and need not be whole; gibbs alone refuses those of classes that are not, for each
+// copy of a row has a variable of its own there. A precision p divides the variance of the noise: a row of precision
+// 4 is the mean of four rows. In the log likelihood, and in means of columns and targets, squares count w·p times;
+// the log of the variance counts w times.
 //
 // # Where units go
 //
