@@ -11,10 +11,11 @@ import "math"
 // which they took the tiles. The error of a sum of k terms grows with
 // depth + k/depth, not with k.
 const (
-	depth       = 256  // length of a block of the summed index
-	sideMax     = 4080 // largest block of rows or columns of C: bounds the buffers to 8 MB each
-	tilesOfTask = 32   // least tiles that one task covers, if it can
-	rowChunk    = 384  // most rows of C that one task covers: their strips stay in the second-level cache
+	depth       = 256     // length of a block of the summed index
+	sideMax     = 4080    // largest block of rows or columns of C: bounds the buffers to 8 MB each
+	tilesOfTask = 32      // least tiles that one task covers, if it can
+	leastWork   = 1 << 19 // multiply-adds that workers share
+	rowChunk    = 384     // most rows of C that one task covers: their strips stay in the second-level cache
 )
 
 // product is C = alpha op(A) diag(w) op(B) + beta C.
@@ -65,6 +66,8 @@ type grid[T float] struct {
 	shares    []int               // where the tasks of each worker begin, and the end
 	columnsOf []int               // column chunks, likewise; see share
 	run       func(t, worker int) // g.stageTask, bound once
+
+	apart apart[T]
 }
 
 func newGrid[T float](p *Pool, k *micro[T]) *grid[T] {
@@ -120,6 +123,11 @@ func (g *grid[T]) multiply(q product[T]) {
 
 // block runs the blocks of the summed index over one block of C.
 func (g *grid[T]) block() {
+	g.blocks = (g.k + depth - 1) / depth
+	if g.blocksApart() {
+		g.sumApart()
+		return
+	}
 	kc := min(depth, g.k)
 	g.panelCount = (g.cols + g.nr - 1) / g.nr
 	g.fromPanels = g.same && g.w == nil
@@ -134,7 +142,7 @@ func (g *grid[T]) block() {
 	}
 	buffers := 1
 	work := g.rows * g.cols * min(g.k, 4*depth)
-	parallel := g.pool.threads > 1 && work > 1<<19
+	parallel := g.pool.threads > 1 && work > leastWork
 	if parallel {
 		buffers = 2
 	}
@@ -154,7 +162,6 @@ func (g *grid[T]) block() {
 	}
 	g.columnChunks = (g.panelCount + g.panelsPerChunk - 1) / g.panelsPerChunk
 	g.sumTasks = g.rowChunks * g.columnChunks
-	g.blocks = (g.k + depth - 1) / depth
 	if parallel {
 		g.together()
 		return

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence/internal/study"
@@ -331,6 +332,48 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 		p.Gram(n-depth, d, x[depth*d:], d, w[depth:], g, d)
 		if i := sameBits(g, want); i >= 0 {
 			t.Fatalf("%v: Gram in two pieces differs at %d", isa, i)
+		}
+	}
+}
+
+// The same bytes at any number of workers where whole blocks of the summed index are their tasks, in several rounds of
+// partial sums, too.
+func TestSmallProductsOfManyRows(t *testing.T) {
+	const m, n, rounds = 127, 130, (partialsMost/(127*130)+3)*depth + 77
+	x, y, w, from := random(rounds*m, 1), random(rounds*n, 2), random(rounds, 3), random(m*n, 4)
+	z := make([]float32, len(x))
+	for i, v := range x {
+		z[i] = float32(v)
+	}
+	check := func(name string, isa ISA, multiply func(p *Pool, c []float64)) {
+		t.Helper()
+		var want []float64
+		for _, threads := range []int{1, 2, 3, 5} {
+			c := slices.Clone(from)
+			if multiply(NewISA(threads, isa), c); want == nil {
+				want = c
+			}
+			if i := sameBits(c, want); i >= 0 {
+				t.Errorf("%v: %s with %d workers differs at %d", isa, name, threads, i)
+			}
+		}
+	}
+	for _, isa := range isas() {
+		m, n, lengths := m, n, []int{10 * depth, rounds}
+		if isa != detected {
+			m, n, lengths = 23, 29, []int{12*depth + 5}
+		}
+		for _, k := range lengths {
+			for _, q := range [][2]float64{{1, 0}, {1, 1}, {-1, 0.3}} {
+				check(fmt.Sprintf("Gemm over %d, alpha and beta %v", k, q), isa, func(p *Pool, c []float64) {
+					p.Gemm(true, false, m, n, k, q[0], x, m, y, n, q[1], c, n)
+				})
+			}
+			check(fmt.Sprintf("Gemm of rows over %d", k), isa, func(p *Pool, c []float64) { p.Gemm(false, true, m, n, k, 1, x, k, y, k, 1, c, n) })
+			check(fmt.Sprintf("Gram over %d", k), isa, func(p *Pool, c []float64) { p.Gram(k, m, x, m, w[:k], c, n) })
+			check(fmt.Sprintf("Gram of float32 over %d", k), isa, func(p *Pool, c []float64) {
+				p.float32s().multiply(product[float32]{transA: true, upper: true, same: true, m: m, n: m, k: k, alpha: 1, a: z, lda: m, b: z, ldb: m, beta: 1, c: c, ldc: n})
+			})
 		}
 	}
 }
