@@ -32,7 +32,8 @@ type kind struct {
 
 func kindOf(l family) kind {
 	_, target := likelihood.Describe(l)
-	k := kind{counts: target == likelihood.Counts, classes: target == likelihood.Classes || target == likelihood.Grades}
+	_, learns := l.(likelihood.Parametric)
+	k := kind{fixedDispersion: !learns && (target == likelihood.Counts || target == likelihood.Successes), counts: target == likelihood.Counts, classes: target == likelihood.Classes || target == likelihood.Grades}
 	if named, ok := l.(likelihood.Named); ok {
 		k.name = named.Name()
 	}
@@ -40,9 +41,7 @@ func kindOf(l family) kind {
 	case likelihood.Gaussian:
 		k.gaussian = true
 	case likelihood.Poisson:
-		k.fixedDispersion, k.other = true, otherLink(l, l.Link)
-	case likelihood.Binomial:
-		k.fixedDispersion = true
+		k.other = otherLink(l, l.Link)
 	case likelihood.Bernoulli:
 		k.other = otherLink(l, l.Link)
 	case likelihood.Ordinal:

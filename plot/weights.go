@@ -20,20 +20,12 @@ import (
 
 // priorOf returns the density of a weight under a prior, at what the fit learned; nil where it is not drawn.
 func priorOf(p credence.Prior, weight int) (density func(w float64) float64, sd float64) {
-	known, ok := p.(credence.UnseenPrior)
+	known, ok := p.(prior.Dense)
 	if !ok {
 		return nil, 0
 	}
-	sd = math.Sqrt(known.UnseenVariance(credence.Block{First: weight, Count: 1}))
-	switch p := p.(type) {
-	case prior.Normal:
-		return distuv.Normal{Sigma: sd}.Prob, sd
-	case prior.Laplace:
-		return distuv.Laplace{Scale: p.Scale.Value}.Prob, sd
-	case prior.StudentT:
-		return distuv.StudentsT{Sigma: p.Scale.Value, Nu: p.Degrees()}.Prob, sd
-	}
-	return nil, 0
+	block := credence.Block{First: weight, Count: 1}
+	return func(w float64) float64 { return math.Exp(known.LogDensity(block, w)) }, math.Sqrt(known.UnseenVariance(block))
 }
 
 // alike returns the members whose weights mean the same as those of the first.

@@ -25,6 +25,13 @@ type Parametric interface {
 	WithParameters(values []float64) Named
 }
 
+// Dense is the ability of a prior whose weights have a density: pictures show it.
+type Dense interface {
+	credence.UnseenPrior
+	// LogDensity returns the log density of a weight of the block, at what the fit learned.
+	LogDensity(block credence.Block, weight float64) float64
+}
+
 // stated builds the text form of a prior with its parameters.
 func stated(p Parametric) *param.Text {
 	t := &param.Text{Name: p.Name()}

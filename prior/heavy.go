@@ -37,6 +37,11 @@ func (p Laplace) WithParameters(values []float64) Named { return Laplace{p.Scale
 // UnseenVariance is the variance of a further weight: 2b².
 func (p Laplace) UnseenVariance(credence.Block) float64 { return 2 * p.Scale.Value * p.Scale.Value }
 
+// LogDensity implements [Dense].
+func (p Laplace) LogDensity(_ credence.Block, weight float64) float64 {
+	return -math.Ln2 - math.Log(p.Scale.Value) - math.Abs(weight)/p.Scale.Value
+}
+
 // Validate refuses a stated scale that is not a positive number.
 func (p Laplace) Validate() error { return checkScale(p, p.Scale) }
 
@@ -87,6 +92,14 @@ func (p StudentT) UnseenVariance(credence.Block) float64 {
 		return p.Scale.Value * p.Scale.Value * df / (df - 2)
 	}
 	return 2.2 * p.Scale.Value * p.Scale.Value
+}
+
+// LogDensity implements [Dense].
+func (p StudentT) LogDensity(_ credence.Block, weight float64) float64 {
+	df, z := p.Degrees(), weight/p.Scale.Value
+	half, _ := math.Lgamma((df + 1) / 2)
+	whole, _ := math.Lgamma(df / 2)
+	return half - whole - 0.5*math.Log(df) - 0.5*math.Log(math.Pi) - math.Log(p.Scale.Value) - (df+1)/2*math.Log(1+z*z/df)
 }
 
 // Validate refuses stated values that are not positive numbers.

@@ -64,6 +64,12 @@ func (p Normal) WithParameters(values []float64) Named {
 	return p
 }
 
+// LogDensity implements [Dense].
+func (p Normal) LogDensity(block credence.Block, weight float64) float64 {
+	sd := math.Sqrt(p.UnseenVariance(block))
+	return -0.5*math.Log(2*math.Pi) - math.Log(sd) - weight*weight/(2*sd*sd)
+}
+
 // UnseenVariance is the variance of a further weight of the block, one that training
 // did not have: the block's own after a fit, and the mean of those of its weights
 // under ARD.

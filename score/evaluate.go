@@ -142,8 +142,6 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 	e.regression.TrainMean = fitted.TargetMean
 	e.back, _ = originalOf(fitted) // an error means that there is no way back
 	switch l := fitted.Members[0].Model.Likelihood.(type) {
-	case likelihood.Bernoulli:
-		e.classification, e.closed = &metric.Classification{}, true
 	case likelihood.Poisson:
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.PoissonDeviance(y, mean) }
 	case likelihood.NegativeBinomial:
@@ -156,12 +154,14 @@ func NewEvaluation(fitted *credence.Fitted) *Evaluation {
 			return metric.BinomialDeviance(y, trials, mean)
 		}
 	case likelihood.Gamma:
-		e.regression.TrainVariance = fitted.TargetVariance
 		e.unitDeviance = func(y, _, mean float64) float64 { return metric.GammaDeviance(y, mean) }
 	case likelihood.Gaussian:
-		e.regression.TrainVariance, e.closed = fitted.TargetVariance, len(fitted.Members) == 1 || !l.StudentPredictive()
-	case likelihood.Ordinal: // probabilities, which no density is a measure of
-	default:
+		e.closed = len(fitted.Members) == 1 || !l.StudentPredictive()
+	}
+	switch _, of := likelihood.Describe(fitted.Members[0].Model.Likelihood); of {
+	case likelihood.Classes:
+		e.classification, e.closed = &metric.Classification{}, true
+	case likelihood.Measurements:
 		e.regression.TrainVariance = fitted.TargetVariance
 	}
 	if e.unitDeviance != nil {

@@ -24,9 +24,12 @@ import (
 // Smooths have hyper-parameters, stated or not: their bands are looked at.
 func HeldOut(model credence.Model) bool {
 	normal, err := base.NormalPrior("svi", model.Prior)
+	if err != nil || model.Features == nil {
+		return false
+	}
 	_, kind := likelihood.Describe(model.Likelihood)
 	weights := model.Features.Weights() - ofLevels(model.Features)
-	return err == nil && len(ability.Hypers(model.Features)) == 0 && kind != likelihood.Measurements && weights > base.FullWeights &&
+	return len(ability.Hypers(model.Features)) == 0 && kind != likelihood.Measurements && weights > base.FullWeights &&
 		normal.Variance.State != param.Held && holdable(model, normal.ARD) == ""
 }
 
