@@ -163,6 +163,7 @@ type Proportioned interface {
 	// this kind, and false elsewhere. They are Proportioned themselves.
 	Apart() (Features, bool)
 	// Deviations stores, for features that are apart, by what the prior deviation of every weight is multiplied, 1 for
-	// most, and in slopes, a row of d for each of Hyper, the derivatives of its logarithm in the logarithms of these.
+	// most, and in slopes, unless they are nil, a row of d for each of Hyper, the derivatives of its logarithm in the
+	// logarithms of these.
 	Deviations(deviation, slopes []float64)
 }

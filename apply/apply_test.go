@@ -376,6 +376,30 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestWriteCountsImpossibleTargets: targets without a density have empty cells in every block of rows, and are counted.
+func TestWriteCountsImpossibleTargets(t *testing.T) {
+	text, impossible := "size,place,price\n", []int{0, 3, credence.BlockRows, 2*credence.BlockRows + 1}
+	for i := range 2*credence.BlockRows + 2 {
+		price := "120"
+		if slices.Contains(impossible, i) {
+			price = "1e200"
+		}
+		text += "50,north," + price + "\n"
+	}
+	_, _, file := answers(t, fitted(prices(200), "price ~ size + place"), text, apply.Options{Targets: score.UseTargets, Again: true})
+	var out strings.Builder
+	must.Value(file.Write(t.Context(), &out, "", apply.Answers{Density: true}))(t)
+	var empty []int
+	for i, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
+		if strings.HasSuffix(line, ",") {
+			empty = append(empty, i)
+		}
+	}
+	if counts, rows := file.Counts(); !slices.Equal(empty, impossible) || counts.Impossible != len(impossible) {
+		t.Errorf("%d of %d rows are told, and %v are empty, want %v", counts.Impossible, rows, empty, impossible)
+	}
+}
+
 // TestWriteEffects: effects are written in the order of their columns, with those that they are told by.
 func TestWriteEffects(t *testing.T) {
 	nan := metric.Score(math.NaN())

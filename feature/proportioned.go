@@ -145,6 +145,9 @@ func (s *Set) Deviations(deviation, slopes []float64) {
 		}
 		m := p.proportioned()
 		copy(deviation[b.firstDense:], m.deviation)
+		if slopes == nil {
+			continue
+		}
 		inputs, byHyper := len(m.inputs), make([]float64, b.hypers)
 		for j := range m.deviation {
 			clear(byHyper)

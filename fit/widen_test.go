@@ -52,6 +52,41 @@ func TestProcessesAreWidened(t *testing.T) {
 	}
 }
 
+// Columns are apart from their deviations while lengthscales are learned, and under exact stay so: f, and how many weights
+// the data settle, are those of the lengthscale stated.
+func TestProcessesUnderEngines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	var x, y []float64
+	for range 80 {
+		v := 10 * rng.Float64()
+		x, y = append(x, v), append(y, math.Sin(v)+.3*rng.NormFloat64())
+	}
+	source, at := must.Value(table.New().Numbers("x", x).Numbers("y", y).Source())(t), []float64{.5, 2, 5, 9}
+	const exact = "exact(hyper=ml, tolerance=1e-9)"
+	of := func(engine, stated string) *credence.Fitted {
+		return must.Value(fit.Table(t.Context(), source, fit.Options{Formula: "y ~ hsgp(x, m=12, boundary=1.5" + stated + ")", Family: "gaussian", Engine: engine}))(t)
+	}
+	best := *of(exact, "").Report.Evidence
+	for _, engine := range []string{exact, "svi(hyper=ml, covariance=full, tolerance=1e-9)"} {
+		learned := of(engine, "")
+		held := of(exact, fmt.Sprintf(", lengthscale=%v", learned.Report.Hyper.Of("lengthscale.hsgp(x).x", math.NaN())))
+		if evidence := *held.Report.Evidence; best-evidence > 0.01 { // above it by the prior of the lengthscale
+			t.Errorf("%s: the evidence is %v at its lengthscale, and at best %v", engine, evidence, best)
+		}
+		mean, sd := latents(t, learned, "x", at)
+		want, deviation := latents(t, held, "x", at)
+		for i, v := range at {
+			if math.Abs(mean[i]-want[i]) > 1e-3*deviation[i] || math.Abs(sd[i]/deviation[i]-1) > 1e-3 {
+				t.Errorf("%s: f(%g) is %v ± %v, want %v ± %v", engine, v, mean[i], sd[i], want[i], deviation[i])
+			}
+		}
+		got, block := score.Blocks(learned)[0], score.Blocks(held)[0]
+		if math.Abs(got.DF/block.DF-1) > 1e-3 || math.Abs(got.Wald/block.Wald-1) > 1e-3 {
+			t.Errorf("%s: %+v, want %+v", engine, got, block)
+		}
+	}
+}
+
 // A fit with columns apart from their deviations is the fit of columns multiplied by them, at the lengthscales that it
 // learns, where the evidence and the lengthscales' prior are largest: held there, half and double of it. Few rows and
 // more weights than rows are the same.

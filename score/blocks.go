@@ -48,6 +48,10 @@ func Blocks(fitted *credence.Fitted) []BlockTest {
 	d := features.Weights()
 	mean, variance := make([]float64, d), make([]float64, d)
 	joint.Marginals(mean, variance)
+	deviation := slices.Repeat([]float64{1}, d)
+	if p, ok := features.(credence.Proportioned); ok { // whose weights have prior variances of their own
+		p.Deviations(deviation, nil)
+	}
 	z := halfWidth(joint, effectLevel)
 	selector, selects := joint.(credence.Selector)
 	above := SelectedAbove(fitted)
@@ -59,7 +63,7 @@ func Blocks(fitted *credence.Fitted) []BlockTest {
 		for j := block.First; j < block.First+block.Count; j++ {
 			b.Effect = b.Effect || math.Abs(mean[j]) > z*math.Sqrt(variance[j]) ||
 				selects && !block.Kept && !fitted.Report.Stuck && selector.Selects() && selector.InclusionProbability(j) > above
-			b.DF += settled(member.Model.Prior, block, j, variance[j])
+			b.DF += settled(member.Model.Prior, block, j, deviation[j], variance[j])
 			if variance[j] > 0 {
 				certain = append(certain, int32(j))
 			}
@@ -74,9 +78,9 @@ func Blocks(fitted *credence.Fitted) []BlockTest {
 	return blocks
 }
 
-// settled is the share of a weight that the data settle and not the prior: 1 where the prior has no
-// variance that is known.
-func settled(prior credence.Prior, block credence.Block, j int, variance float64) float64 {
+// settled is the share of a weight that the data settle and not the prior, whose standard deviation is multiplied: 1
+// where the prior has no variance that is known.
+func settled(prior credence.Prior, block credence.Block, j int, deviation, variance float64) float64 {
 	known, ok := prior.(credence.UnseenPrior)
 	if !ok {
 		return 1
@@ -85,6 +89,9 @@ func settled(prior credence.Prior, block credence.Block, j int, variance float64
 	v := known.UnseenVariance(block)
 	if !(v > 0) {
 		return 1
+	}
+	if v *= deviation * deviation; v == 0 {
+		return 0
 	}
 	return max(0, 1-variance/v)
 }

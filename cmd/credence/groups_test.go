@@ -107,7 +107,18 @@ func TestGroupRefusals(t *testing.T) {
 // inspect has a column of correlations beside a term of several columns, as VarCorr has, and JSON has them with their
 // ends.
 func TestCorrelationsOfGroups(t *testing.T) {
-	model := fitted(t, file(t, "t.csv", schools()), "-f", "y ~ x + (1 + x | school)")
+	model := filepath.Join(t.TempDir(), "m")
+	data := file(t, "t.csv", schools())
+	said := must(t, "fit", data, "-f", "y ~ x + (1 + x | school)", "-o", model)
+	var value, low, high float64 // as fit tells it: of ends that are as far from it by their inverse hyperbolic tangents
+	if _, line, told := strings.Cut(said, "correlation."); !told {
+		t.Errorf("fit tells no correlation:\n%s", said)
+	} else if _, err := fmt.Sscanf(line[strings.LastIndex(line[:strings.Index(line, " to ")], ".x ")+2:], "%g%g to%g,", &value, &low, &high); err != nil {
+		t.Errorf("%q: %v", line, err)
+	}
+	if middle := math.Tanh((math.Atanh(low) + math.Atanh(high)) / 2); math.Abs(middle-value) > 0.02 || math.Abs(math.Tanh(value)-value) < 0.04 {
+		t.Errorf("a correlation of %v, %v to %v, whose middle is %v", value, low, high, middle)
+	}
 	_, object := inspected(t, model)
 	group := object["groups"].([]any)[0].(map[string]any)
 	cor := group["cor"].([]any)[0].(map[string]any)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -99,6 +100,25 @@ func TestSelectCommand(t *testing.T) {
 	for _, args := range [][]string{{"--formula", "y ~ . + a + keep(a)"}, {"--fdr", "2"}, {"--threshold", "0.4", "--fdr", "0.1"}, {"--prior", "normal"}, {"--top", "-1"}, {"--null-check", "-1"}} {
 		if o := invoke(t, "", append([]string{"select", "gone.csv", "--target", "y"}, args...)...); o.code != exitMisuse || strings.Contains(o.err, "gone") {
 			t.Errorf("%v: exit %d: %s", args, o.code, o.err)
+		}
+	}
+}
+
+// TestSelectTellsItsPercentages: percentages of the text are those of the flags.
+func TestSelectTellsItsPercentages(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a,twin,c,y\n")
+	for i := range 80 {
+		a := math.Sin(float64(i * i))
+		fmt.Fprintf(&b, "%g,%g,%g,%g\n", a, a+.001*math.Cos(float64(7*i)), math.Cos(float64(3*i)), 3*a+.3*math.Sin(float64(11*i)))
+	}
+	data := file(t, "t.csv", b.String())
+	for percentages, flags := range map[[2]string][]string{{"95", "90"}: nil, {"80", "60"}: {"--coverage", "0.8", "--interval", "0.6"}} {
+		out := must(t, append([]string{"select", data, "--target", "y", "--engine", "gibbs(draws=200)", "--path=never"}, flags...)...)
+		for k, want := range []string{"matters with %s %% probability", "lower and upper are %s %% intervals"} {
+			if want = fmt.Sprintf(want, percentages[k]); !strings.Contains(out, want) {
+				t.Errorf("%v: no %q in\n%s", flags, want, out)
+			}
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/csv"
 	"errors"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -108,5 +110,30 @@ func TestFormats(t *testing.T) {
 	}
 	if Check("p.xlsx") == nil {
 		t.Error("p.xlsx is a format")
+	}
+}
+
+// Texts that are numbers stand in Parquet as such, and every cell stays in its own row and column.
+func TestParquetNumbersBesideTexts(t *testing.T) {
+	columns := append(Texts("first", "amount", "last"), Column{Name: "mean"})
+	columns[1].Number = func(text []byte) (float64, error) { return strconv.ParseFloat(string(text), 64) }
+	var out bytes.Buffer
+	w := newParquetWriter(&out, columns)
+	var texts [][]byte
+	for _, text := range strings.Fields("a 1.5 b c -2 d") {
+		texts = append(texts, []byte(text))
+	}
+	if err := errors.Join(w.Write(nil, []float64{7, 8}, texts...), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		First  string  `parquet:"first,optional"`
+		Amount float64 `parquet:"amount,optional"`
+		Last   string  `parquet:"last,optional"`
+		Mean   float64 `parquet:"mean,optional"`
+	}
+	got, err := parquet.Read[row](bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if want := []row{{"a", 1.5, "b", 7}, {"c", -2, "d", 8}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 }

@@ -68,7 +68,7 @@ func triangleSizes() []int {
 // workers alike, and what was solved stays as it was.
 func TestSolvedSquares(t *testing.T) {
 	for _, isa := range isas() {
-		for _, shape := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {5, 2}, {40, 7}, {97, 100}, {1030, 25}, {60, side}, {49, side + 1}, {1030, side + 9}} {
+		for _, shape := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {5, 2}, {40, 7}, {97, 100}, {1030, 25}, {1030, 100}, {49, side + 1}, {530, side + 9}} {
 			m, n := shape[0], shape[1]
 			u, b, scales := factorOf(n, n+3, 1), random(m*(n+2)+1, 2), random(n+1, 3)[:n]
 			kept, before := append([]float64(nil), b...), []float64(nil)
