@@ -52,8 +52,8 @@ func TestProcessesAreWidened(t *testing.T) {
 	}
 }
 
-// Columns are apart from their deviations while lengthscales are learned, and under exact stay so: f, and how many weights
-// the data settle, are those of the lengthscale stated.
+// Columns are apart from their deviations while lengthscales are learned, and under exact they stay so: f, and how many
+// weights the data settle, are those of the lengthscale stated.
 func TestProcessesUnderEngines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	var x, y []float64

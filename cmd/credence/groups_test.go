@@ -110,7 +110,7 @@ func TestCorrelationsOfGroups(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m")
 	data := file(t, "t.csv", schools())
 	said := must(t, "fit", data, "-f", "y ~ x + (1 + x | school)", "-o", model)
-	var value, low, high float64 // as fit tells it: of ends that are as far from it by their inverse hyperbolic tangents
+	var value, low, high float64 // as fit tells it: the ends are as far from it by inverse hyperbolic tangents
 	if _, line, told := strings.Cut(said, "correlation."); !told {
 		t.Errorf("fit tells no correlation:\n%s", said)
 	} else if _, err := fmt.Sscanf(line[strings.LastIndex(line[:strings.Index(line, " to ")], ".x ")+2:], "%g%g to%g,", &value, &low, &high); err != nil {
