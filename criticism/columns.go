@@ -188,32 +188,38 @@ func (s *sample) gradesOf() (all []grade) {
 func (s *sample) unequalOdds(u []float64, grades []grade) float64 {
 	cuts := s.kind.grades - 1
 	q := cuts + 3 // the scores of f, of f times u and of the cutpoints, then that of γ
-	products, sums, scores := make([]float64, q*q), make([]float64, q), make([]float64, q)
+	products, sums := make([]float64, q*q), make([]float64, q)
 	for k, i := range s.view.rows {
 		for g, at := range grades[k*(cuts+1) : (k+1)*(cuts+1)] {
 			if !(at.probability > 1e-12) {
 				continue
 			}
-			clear(scores)
+			// The scores that are not 0, in the order of their places: of two cutpoints at most.
+			var places [5]int
+			var scores [5]float64
+			count, last := 2, 0.0
 			for side, slope := range [...]float64{at.below, at.above} {
 				cut := g - 1 + side
 				if cut < 0 || cut >= cuts {
 					continue
 				}
 				scores[0] -= slope
-				scores[2+cut] = slope
-				scores[q-1] -= slope * (float64(cut) - float64(cuts-1)/2) * u[k]
+				places[count], scores[count] = 2+cut, slope
+				last -= slope * (float64(cut) - float64(cuts-1)/2) * u[k]
+				count++
 			}
-			scores[1] = scores[0] * u[k]
-			for r, v := range scores {
-				v *= at.probability
-				for c := range r + 1 {
-					products[r*q+c] += v * scores[c]
+			places[1], scores[1] = 1, scores[0]*u[k]
+			places[count], scores[count] = q-1, last
+			count++
+			for r, v := range scores[:count] {
+				row := products[places[r]*q:]
+				for c, w := range scores[:r+1] {
+					row[places[c]] += v * at.probability * w
 				}
 			}
 			if float64(g) == s.target[i] {
-				for r, v := range scores {
-					sums[r] += v
+				for r, v := range scores[:count] {
+					sums[places[r]] += v
 				}
 			}
 		}

@@ -12,6 +12,9 @@ import (
 // TestRealFiles reads public data sets whose sizes are known, without a word
 // about their format or types.
 func TestRealFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads ten published sets")
+	}
 	for _, c := range []struct {
 		file          string
 		large         bool

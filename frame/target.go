@@ -41,22 +41,26 @@ func (t *Target) finish(s *targetTally, levels []string, positive string) (hint 
 		}
 		return hint, nil
 	case Grades:
-		return hint, t.finishGrades(s)
+		return t.finishGrades(s)
 	}
 	return hint, t.finishClasses(s, levels, positive)
 }
 
-func (t *Target) finishGrades(s *targetTally) error {
+// Of more than manyGrades grades with fewer than fewAGrade rows each on average, their order tells little that their
+// values do not, and each costs a cutpoint.
+const manyGrades, fewAGrade = 20, 5
+
+func (t *Target) finishGrades(s *targetTally) (hint string, err error) {
 	for _, v := range s.Values {
 		if v != math.Floor(v) {
-			return fmt.Errorf("frame: target %s holds %s, which is no grade: number the grades 0, 1, 2, …", t.Expr, number(v))
+			return "", fmt.Errorf("frame: target %s holds %s, which is no grade: number the grades 0, 1, 2, …", t.Expr, number(v))
 		}
 	}
 	if s.Many {
-		return fmt.Errorf("frame: target %s has more than %d grades: choose --family gaussian", t.Expr, mostLevels)
+		return "", fmt.Errorf("frame: target %s has more than %d grades: choose --family gaussian", t.Expr, mostLevels)
 	}
 	if len(s.Values) < 2 {
-		return fmt.Errorf("frame: target %s has the one grade %s in every row: at least two are needed: add rows of another, or name another target", t.Expr, number(s.Min))
+		return "", fmt.Errorf("frame: target %s has the one grade %s in every row: at least two are needed: add rows of another, or name another target", t.Expr, number(s.Min))
 	}
 	grades := slices.Sorted(slices.Values(s.Values))
 	var codes moments
@@ -65,7 +69,10 @@ func (t *Target) finishGrades(s *targetTally) error {
 		codes.add([]float64{float64(code)}, []float64{s.Weights[s.place(v)]})
 	}
 	t.Mean, t.Variance = codes.centre(), codes.variance()
-	return nil
+	if n := len(grades); n > manyGrades && s.Weight < fewAGrade*float64(n) {
+		hint = fmt.Sprintf("target %s has %d grades, %.2g rows each on average, and a cutpoint is learned between each two of them: if its values are numbers, --family gaussian needs none", t.Expr, n, s.Weight/float64(n))
+	}
+	return hint, nil
 }
 
 func (t *Target) finishClasses(s *targetTally, levels []string, positive string) error {

@@ -1,19 +1,24 @@
 package frame
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
-func TestClassesOfTargets(t *testing.T) {
-	column := func(values ...float64) *memory {
-		source := numbers([]string{"y"})
-		for _, v := range values {
-			source.rows = append(source.rows, []float64{v})
-		}
-		return source
+// column is a source of one column, y.
+func column(values ...float64) *memory {
+	source := numbers([]string{"y"})
+	for _, v := range values {
+		source.rows = append(source.rows, []float64{v})
 	}
+	return source
+}
+
+func TestClassesOfTargets(t *testing.T) {
 	for _, c := range []struct {
 		what     string
 		source   *memory
@@ -66,5 +71,25 @@ func TestTargetsOfAnotherKind(t *testing.T) {
 		data := must.Value(f.Bind(later, RequireTargets))(t)
 		batch := must.Value(readAll(data))(t)
 		wantColumn(t, "target", batch.Target, []float64{0, 1})
+	}
+}
+
+// TestManyGrades: a target of about as many grades as rows is told, by the weights of rows.
+func TestManyGrades(t *testing.T) {
+	values := func(different, each int) (list []float64) {
+		for i := range different * each {
+			list = append(list, float64(i%different))
+		}
+		return list
+	}
+	for _, c := range []struct {
+		different, each int
+		told            bool
+	}{{60, 1, true}, {60, 4, true}, {60, 5, false}, {20, 1, false}, {21, 4, true}} {
+		f, _ := mustFit(t, &Plan{Target: target("y")}, column(values(c.different, c.each)...), Options{Mode: Grades})
+		text := fmt.Sprintf("target y has %d grades, %d rows each on average, and a cutpoint", c.different, c.each)
+		if told := slices.ContainsFunc(f.Warnings, func(w string) bool { return strings.Contains(w, text) }); told != c.told {
+			t.Errorf("%d grades of %d rows each: %q", c.different, c.each, f.Warnings)
+		}
 	}
 }

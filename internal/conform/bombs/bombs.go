@@ -178,6 +178,17 @@ func LargeGroups() []byte {
 	}}.file()
 }
 
+// BehindTheDictionary returns files whose rows name the first place behind a dictionary, of numbers and of texts.
+func BehindTheDictionary() []Bomb {
+	pages := func(entries []byte) []byte {
+		return join(dictionary(2, entries, 0), data(2, format.RLEDictionary, nil, join([]byte{2}, run(2, 2)), 0))
+	}
+	return []Bomb{
+		{"place-behind-numbers", table{rows: 2, kind: format.Double, pages: pages(doubles(1, 2))}.file(), 0, true},
+		{"place-behind-texts", table{rows: 2, kind: format.ByteArray, pages: pages(join(text("one"), text("two")))}.file(), 0, true},
+	}
+}
+
 // All returns the bombs.
 func All() []Bomb {
 	two := doubles(1, 2)
@@ -211,7 +222,7 @@ func All() []Bomb {
 	indices := func(runs ...byte) []byte {
 		return table{rows: billions, kind: format.Double, pages: join(number, data(billions, format.RLEDictionary, nil, runs, 0))}.file()
 	}
-	return []Bomb{
+	return append(BehindTheDictionary(), []Bomb{
 		{"footer-list", footer([]byte("\x15\x02\x19\xfc\xff\xff\xff\xff\x07\x09")), 0, false},
 		{"footer-row-groups", footer([]byte("\x15\x02\x19\x0c\x16\x00\x19\xfc\xff\xff\xff\xff\x07\x09")), 0, false},
 		{"footer-text", footer([]byte("\x15\x02\x19\x0c\x16\x00\x19\x0c\x28\xff\xff\xff\xff\x07")), 0, false},
@@ -244,8 +255,6 @@ func All() []Bomb {
 		{"eights-2e9", indices(join([]byte{0}, eights(1<<27-1), eights(1<<27-1), eights(1<<27))...), billions, false},
 		{"run-of-texts-2e9", table{rows: billions, kind: format.ByteArray, pages: join(dictionary(1, text("one"), 0),
 			data(billions, format.RLEDictionary, nil, join([]byte{1}, run(billions, 0)), 0))}.file(), billions, false},
-		{"place-behind-numbers", table{rows: 2, kind: format.Double, pages: join(dictionary(2, two, 0), data(2, format.RLEDictionary, nil, join([]byte{2}, run(2, 2)), 0))}.file(), 0, true},
-		{"place-behind-texts", table{rows: 2, kind: format.ByteArray, pages: join(dictionary(2, join(text("one"), text("two")), 0), data(2, format.RLEDictionary, nil, join([]byte{2}, run(2, 2)), 0))}.file(), 0, true},
 		{"run-behind-the-dictionary", indices(join([]byte{32}, run(billions, 255, 255, 255, 127))...), 0, true},
 		{"nulls-2e9", levels(billions, run(billions, 0), nil), billions, false},
 		{"levels-2e9", levels(billions, run(billions, 1), two), 0, false},
@@ -271,5 +280,5 @@ func All() []Bomb {
 		{"pages-of-1GB", table{rows: 2, kind: format.Double, codec: format.Zstd, more: 7, pages: data(2, format.Plain, nil, blocks(1<<30, 1<<30), 1<<30)}.file(), 0, false},
 		{"pages-of-64MB", table{rows: 1 << 23, kind: format.Double, codec: format.Zstd, more: 62, pages: data(1<<23, format.Plain, nil, blocks(1<<26, -1), 1<<26)}.file(), 0, false},
 		{"decimal-323", scaled(323), 0, true}, {"decimal-400", scaled(400), 0, true}, {"decimal-2e30", scaled(1 << 30), 0, true},
-	}
+	}...)
 }

@@ -179,10 +179,14 @@ func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int,
 // how these change, and with either how the gradient does.
 func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, terms *problem.Terms, p int, curvature, cross bool) {
 	rows, d := b.Rows(), len(s.Gradient)
+	for i := range rows {
+		for j, v := range terms.Slope[i*p : (i+1)*p] {
+			s.Slope[j] += v
+		}
+	}
 	for j := range p {
-		for i := range rows {
-			s.Slope[j] += terms.Slope[i*p+j]
-			for l := 0; curvature && l < p; l++ {
+		for i := 0; curvature && i < rows; i++ {
+			for l := range p {
 				s.Bend[j*p+l] += terms.Bend[(j*rows+i)*p+l]
 			}
 		}

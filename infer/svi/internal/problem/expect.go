@@ -154,6 +154,10 @@ func (f *Family) third(from, to int, b *Block, t *Terms) {
 // slopes stores the gradients of E log p in the learned parameters for some rows in dst, rows×P.
 func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
 	p, count := f.Count(), len(f.values)
+	factors := make([]float64, p)
+	for k := range factors {
+		factors[k] = f.LogFactor(k)
+	}
 	if batch, ok := f.Likelihood.(likelihood.ParametricBatch); ok && !f.Expanded && b.Trials == nil && b.Precision == nil {
 		all := dst[from*p : to*p]
 		if p < count {
@@ -162,7 +166,7 @@ func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
 		batch.ExpectedParameterGradients(all, b.Target[from:to], t.Mean[from:to], t.Variance[from:to])
 		for i := range to - from {
 			for k, place := range f.learned { // in ascending order
-				dst[(from+i)*p+k] = all[i*count+place] * f.LogFactor(k)
+				dst[(from+i)*p+k] = all[i*count+place] * factors[k]
 			}
 		}
 		return
@@ -179,7 +183,7 @@ func (f *Family) slopes(dst []float64, from, to int, b *Block, t *Terms) {
 		}
 		parametric.ExpectedParameterGradient(all, b.Target[i], t.Mean[i], variance)
 		for k, place := range f.learned {
-			dst[i*p+k] = all[place] * f.LogFactor(k)
+			dst[i*p+k] = all[place] * factors[k]
 		}
 	}
 }
