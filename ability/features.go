@@ -25,6 +25,17 @@ type Keyed interface {
 	DenseWeights() int
 }
 
+// Deviations returns by what features multiply the prior deviation of each weight: 1 but for those that are
+// [credence.Proportioned] and have it apart from their columns.
+func Deviations(features credence.Features) []float64 {
+	if p, ok := features.(credence.Proportioned); ok {
+		deviation := make([]float64, features.Weights())
+		p.Deviations(deviation, nil)
+		return deviation
+	}
+	return slices.Repeat([]float64{1}, features.Weights())
+}
+
 // Redrawable is the ability of random features to be drawn afresh, which a fit
 // with several starts uses, and to be had with fewer draws, by which it searches.
 type Redrawable interface {

@@ -517,6 +517,27 @@ func TestWeights(t *testing.T) {
 			}
 		}
 	}
+	// The prior of a process that exact keeps apart from its deviations is as wide for a weight as these are.
+	process := modelOf(t, rows, fit.Options{Formula: "y ~ hsgp(x, m=6)", Prior: "normal(variance=1)", Engine: "exact"})
+	member := process.Fitted().Members[0]
+	deviation := make([]float64, member.Model.Features.Weights())
+	member.Model.Features.(credence.Proportioned).Deviations(deviation, nil)
+	if slices.Max(deviation) < 2*slices.Min(deviation) {
+		t.Fatalf("deviations are %v", deviation)
+	}
+	for _, panel := range pictureOf(t, PriorPosterior, Input{Scorer: process}).Panels {
+		place := 0
+		for member.Model.Features.(credence.Named).WeightName(place) != panel.Title {
+			place++
+		}
+		before := panel.Marks[1]
+		for i, x := range before.X {
+			if want := math.Exp(-.5 * math.Pow(x/deviation[place], 2)); math.Abs(before.Y[i]-want) > 1e-3 { // the peak is near 0
+				t.Errorf("%s at %g: prior %g, want %g", panel.Title, x, before.Y[i], want)
+				break
+			}
+		}
+	}
 	// Of several members with the same features both are mixtures, by the shares of the members.
 	var members []credence.Member
 	for k, variance := range []string{"0.02", "3"} {
@@ -545,7 +566,7 @@ func TestWeights(t *testing.T) {
 			t.Errorf("mixture at %g: %g, want %g", x, before.Y[i], want)
 		}
 	}
-	if density, _ := priorOf(prior.SpikeSlab{}, 0); density != nil {
+	if density, _ := priorOf(prior.SpikeSlab{}, 0, 1); density != nil {
 		t.Error("a spike has no density")
 	}
 }

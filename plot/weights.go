@@ -12,20 +12,22 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/selection"
 )
 
-// priorOf returns the density of a weight under a prior, at what the fit learned; nil where it is not drawn.
-func priorOf(p credence.Prior, weight int) (density func(w float64) float64, sd float64) {
+// priorOf returns the density of a weight under a prior, at what the fit learned, and the standard deviation: those of
+// the prior times a deviation, see [ability.Deviations]. The density is nil where it is not drawn.
+func priorOf(p credence.Prior, weight int, deviation float64) (density func(w float64) float64, sd float64) {
 	known, ok := p.(prior.Dense)
 	if !ok {
 		return nil, 0
 	}
 	block := credence.Block{First: weight, Count: 1}
-	return func(w float64) float64 { return math.Exp(known.LogDensity(block, w)) }, math.Sqrt(known.UnseenVariance(block))
+	return func(w float64) float64 { return math.Exp(known.LogDensity(block, w/deviation)) / deviation }, deviation * math.Sqrt(known.UnseenVariance(block))
 }
 
 // alike returns the members whose weights mean the same as those of the first.
@@ -43,7 +45,7 @@ func refuseWeights(p *picture) string {
 	m := &fitted.Members[0]
 	selector, is := m.Posterior.(credence.Selector)
 	_, named := m.Model.Features.(credence.Named)
-	density, _ := priorOf(m.Model.Prior, 0)
+	density, _ := priorOf(m.Model.Prior, 0, 1)
 	switch {
 	case is && selector.Selects():
 		return "weights may be exactly 0, which has no density: inspect tells their inclusion probabilities"
@@ -126,7 +128,8 @@ func drawWeights(_ context.Context, p *picture) (*chart.Chart, error) {
 			m := &fitted.Members[k]
 			m.Posterior.Marginals(means, variances)
 			mean, sd := means[w.place], math.Sqrt(variances[w.place])
-			density, prior := priorOf(m.Model.Prior, w.place)
+			deviation := ability.Deviations(m.Model.Features)[w.place]
+			density, prior := priorOf(m.Model.Prior, w.place, deviation)
 			before, after, shares = append(before, density), append(after, posteriorOf(m, w.place, mean, sd)), append(shares, fitted.Share(k))
 			low, high, widest = min(low, mean-4*sd), max(high, mean+4*sd), max(widest, prior)
 		}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 )
@@ -48,10 +49,7 @@ func Blocks(fitted *credence.Fitted) []BlockTest {
 	d := features.Weights()
 	mean, variance := make([]float64, d), make([]float64, d)
 	joint.Marginals(mean, variance)
-	deviation := slices.Repeat([]float64{1}, d)
-	if p, ok := features.(credence.Proportioned); ok { // whose weights have prior variances of their own
-		p.Deviations(deviation, nil)
-	}
+	deviation := ability.Deviations(features)
 	z := halfWidth(joint, effectLevel)
 	selector, selects := joint.(credence.Selector)
 	above := SelectedAbove(fitted)
