@@ -109,6 +109,7 @@ func TestCacheIsFoundAgain(t *testing.T) {
 // TestDamagedCacheIsMadeAgain damages the file before it is opened, and under
 // the hands of a reader.
 func TestDamagedCacheIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	path := write(t, "t.csv", randomCSV(rand.New(rand.NewPCG(3, 4)), 60_000))
 	cache := t.TempDir()
 	options := Options{CacheDir: cache, MemoryLimit: -1}

@@ -75,6 +75,7 @@ func writeParquet[T any](t testing.TB, rows []T, options ...parquet.WriterOption
 // TestParquetEqualsItsRows compares every kind of column, over pages and row
 // groups of many sizes, with the rows that were written.
 func TestParquetEqualsItsRows(t *testing.T) {
+	t.Parallel()
 	rows := randomParquet(rand.New(rand.NewPCG(1, 2)), 20_000)
 	for name, options := range map[string][]parquet.WriterOption{
 		"default":    nil,
@@ -254,6 +255,7 @@ func TestPlacesBehindTheDictionary(t *testing.T) {
 
 // TestGroupsHaveTheirTurn: row groups that need more memory than may be read ahead are read once it is their turn.
 func TestGroupsHaveTheirTurn(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // which none of it takes
 	defer cancel()
 	table := must.Value(Open(ctx, []string{write(t, "x.parquet", string(bombs.LargeGroups()))}, Options{CacheDir: t.TempDir()}))(t)

@@ -15,6 +15,7 @@ import (
 
 // A named pipe is read once, as standard input is, whoever reads it and how often.
 func TestNamedPipes(t *testing.T) {
+	t.Parallel()
 	for name, content := range rowTexts(11_000) {
 		if testing.Short() && name != "t.csv" {
 			continue

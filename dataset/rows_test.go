@@ -149,6 +149,7 @@ func rowTexts(rows int) map[string]string {
 // Rows tells the same of a file, however it comes: plain, compressed, through a pipe
 // in pieces, by any number of threads; and the same from any place on.
 func TestRowsAreToldAlike(t *testing.T) {
+	t.Parallel()
 	for name, content := range rowTexts(11_500) {
 		path := write(t, name, content)
 		want, end, err := tell(t, Options{Threads: 1}, credence.Position{}, nil, path)
@@ -271,6 +272,7 @@ func TestRowsEqualLoad(t *testing.T) {
 // A place is known by the bytes before it, whatever the name of the file: what is behind it may change, and nothing
 // before it.
 func TestPlacesOfOtherFiles(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("some more text ", 100)
 	long := func(rows int) string { // of rows that are all of one length
 		var b strings.Builder
@@ -369,6 +371,7 @@ func TestPlacesInParquet(t *testing.T) {
 
 // A followed file gives its rows soon after they are written, whole lines only.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	for _, seen := range []string{"x,c\n1,a\n", "", "x,c\n"} { // what is there when it begins
 		path := write(t, "t.csv", seen)
 		file := must.Value(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)

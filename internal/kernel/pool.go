@@ -96,7 +96,7 @@ type failure struct{ value any }
 
 // New returns a pool of the given number of workers; less than one means
 // GOMAXPROCS. No goroutine outlives a call, so a Pool needs no closing. Its
-// buffers grow with use, to 40 MB.
+// buffers grow with use, to 40 MB and 8 MB a worker.
 func New(threads int) *Pool { return NewISA(threads, detected) }
 
 // NewISA is New for a chosen instruction set, which the processor must have: it

@@ -67,7 +67,7 @@ type grid[T float] struct {
 	columnsOf []int               // column chunks, likewise; see share
 	run       func(t, worker int) // g.stageTask, bound once
 
-	apart apart[T]
+	blockwise blockwise[T]
 }
 
 func newGrid[T float](p *Pool, k *micro[T]) *grid[T] {
@@ -124,8 +124,8 @@ func (g *grid[T]) multiply(q product[T]) {
 // block runs the blocks of the summed index over one block of C.
 func (g *grid[T]) block() {
 	g.blocks = (g.k + depth - 1) / depth
-	if g.blocksApart() {
-		g.sumApart()
+	if g.byBlocks() {
+		g.sumByBlocks()
 		return
 	}
 	kc := min(depth, g.k)

@@ -4,11 +4,11 @@ package kernel
 // index has blocks enough, the tasks are whole blocks.
 const (
 	smallMost    = 1 << 16 // elements of C
-	partialsMost = 1 << 20 // elements of the sums of blocks that are kept until they are added: 2 MB
+	partialsMost = 1 << 20 // elements of the sums of blocks that are kept until they are added: 8 MB
 )
 
-// apart multiplies blocks of the summed index by themselves.
-type apart[T float] struct {
+// blockwise multiplies blocks of the summed index by themselves.
+type blockwise[T float] struct {
 	workers    []*grid[T] // each runs a block alone
 	sums       []float64  // of blocks from first on, one C behind the other
 	first, end int
@@ -16,17 +16,17 @@ type apart[T float] struct {
 	add        func(row, worker int)
 }
 
-// blocksApart says whether each block of the summed index is one task. Alpha is 1 or -1: the rounding of a tile that is
+// byBlocks says whether each block of the summed index is one task. Alpha is 1 or -1: the rounding of a tile that is
 // added to C at once is then that of a tile that is stored and added.
-func (g *grid[T]) blocksApart() bool {
+func (g *grid[T]) byBlocks() bool {
 	return g.pool.threads > 1 && g.m*g.n*g.k > leastWork && g.rows == g.m && g.cols == g.n && g.m*g.n <= smallMost && g.blocks >= 2*g.pool.threads &&
 		g.packed == nil && !g.triangular && !g.lower && (g.alpha == 1 || g.alpha == -1)
 }
 
-// sumApart runs a product on all workers, each of which multiplies whole blocks of the summed index. The sums of blocks
-// are added to C in their order, so that its bits are those of one worker.
-func (g *grid[T]) sumApart() {
-	a := &g.apart
+// sumByBlocks runs a product on all workers, each of which multiplies whole blocks of the summed index. The sums of
+// blocks are added to C in their order, so that its bits are those of one worker.
+func (g *grid[T]) sumByBlocks() {
+	a := &g.blockwise
 	if a.workers == nil {
 		for range g.pool.threads {
 			a.workers = append(a.workers, newGrid(&Pool{threads: 1}, g.micro))
@@ -47,7 +47,7 @@ func (g *grid[T]) sumApart() {
 // multiplyBlock stores the product of block first+i of the summed index.
 func (g *grid[T]) multiplyBlock(i, worker int) {
 	q := g.product
-	k0 := (g.apart.first + i) * depth
+	k0 := (g.blockwise.first + i) * depth
 	q.k = min(depth, g.k-k0)
 	if q.transA {
 		q.a = q.a[k0*q.lda:]
@@ -62,8 +62,8 @@ func (g *grid[T]) multiplyBlock(i, worker int) {
 	if q.w != nil {
 		q.w = q.w[k0:]
 	}
-	q.beta, q.c, q.ldc = 0, g.apart.sums[i*g.m*g.n:(i+1)*g.m*g.n], g.n
-	g.apart.workers[worker].multiply(q)
+	q.beta, q.c, q.ldc = 0, g.blockwise.sums[i*g.m*g.n:(i+1)*g.m*g.n], g.n
+	g.blockwise.workers[worker].multiply(q)
 }
 
 // addBlocks adds a row of the sums of blocks to C.
@@ -73,8 +73,8 @@ func (g *grid[T]) addBlocks(row, _ int) {
 		from = row
 	}
 	c := g.c[row*g.ldc+from : row*g.ldc+g.n]
-	for s := g.apart.first; s < g.apart.end; s++ {
-		sum := g.apart.sums[(s-g.apart.first)*g.m*g.n+row*g.n:][from:g.n]
+	for s := g.blockwise.first; s < g.blockwise.end; s++ {
+		sum := g.blockwise.sums[(s-g.blockwise.first)*g.m*g.n+row*g.n:][from:g.n]
 		switch {
 		case s > 0 || g.beta == 1:
 			Axpy(1, sum, c)
