@@ -273,3 +273,18 @@ func sure[T any](v T, err error) func(testing.TB) T {
 		return v
 	}
 }
+
+// TestManyGradesAreTold: of many grades people are told how many there are, and ten gaps between cutpoints; JSON has all.
+func TestManyGradesAreTold(t *testing.T) {
+	data := file(t, "t.csv", "y,x\n"+repeat("", 66, func(i int) string { return fmt.Sprintf("%d,%d\n", i/3, (i*7+i/3)%31) }))
+	args := []string{"fit", data, "-f", "y ~ x", "--family", "ordinal", "-o", filepath.Join(t.TempDir(), "m")}
+	out := invoke(t, "", args...)
+	for text, want := range map[string]bool{"gap10 ": true, "gap11 ": false, "and 10 gaps more": true, "y has 22 grades, 3 rows each on average": true} {
+		if said := out.out + out.err; strings.Contains(said, text) != want {
+			t.Errorf("%q is told: %v\n%s", text, !want, said)
+		}
+	}
+	if all := must(t, append(args, "--json")...); !strings.Contains(all, `"gap20"`) {
+		t.Errorf("no gap20 in %s", all)
+	}
+}

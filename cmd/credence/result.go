@@ -11,6 +11,9 @@ import (
 	"github.com/credence-ml/credence/score"
 )
 
+// mostGaps is how many gaps between cutpoints people are told.
+const mostGaps = 10
+
 // printFit writes a fit for people.
 func (p *program) printFit(r *score.Summary) {
 	ended := fmt.Sprintf("%s after %s", r.Status, counted(r.Iterations, "iteration"))
@@ -70,8 +73,13 @@ func (p *program) printFit(r *score.Summary) {
 	for _, n := range r.Frequencies {
 		fmt.Fprintf(w, "        frequencies.%s\t%.0f\n", nameText(n.Name), n.Value)
 	}
+	gaps := 0
 	for _, h := range r.Report.Hyper {
-		if eventCounts[h.Name] {
+		isGap := strings.HasPrefix(h.Name, "gap")
+		if isGap {
+			gaps++
+		}
+		if eventCounts[h.Name] || isGap && gaps > mostGaps {
 			continue
 		}
 		line := fmt.Sprintf("        %s\t%s", nameText(h.Name), significant(h.Value))
@@ -93,6 +101,9 @@ func (p *program) printFit(r *score.Summary) {
 		fmt.Fprintln(w, line)
 	}
 	w.Flush()
+	if gaps > mostGaps {
+		p.say("        and %d gaps more, which --json has", gaps-mostGaps)
+	}
 	if r.Seconds > 0 {
 		p.say("        %.2f seconds", r.Seconds)
 	}

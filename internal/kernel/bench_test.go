@@ -57,7 +57,7 @@ func BenchmarkGemm(b *testing.B) {
 
 func BenchmarkGram(b *testing.B) {
 	const n = 100_000
-	for _, d := range []int{10, 50, 500, 1000} {
+	for _, d := range []int{10, 30, 100, 250, 500, 1000} {
 		x, w, g := random(n*d, 1), random(n, 2), make([]float64, d*d)
 		for _, weighted := range []bool{false, true} {
 			eachPool(b, fmt.Sprintf("d=%d/weighted=%v", d, weighted), func(b *testing.B, p *Pool) {
