@@ -371,6 +371,17 @@ func TestSmallProductsOfManyRows(t *testing.T) {
 			}
 			check(fmt.Sprintf("Gemm of rows over %d", k), isa, func(p *Pool, c []float64) { p.Gemm(false, true, m, n, k, 1, x, k, y, k, 1, c, n) })
 			check(fmt.Sprintf("Gram over %d", k), isa, func(p *Pool, c []float64) { p.Gram(k, m, x, m, w[:k], c, n) })
+			if k == rounds {
+				continue
+			}
+			// What is not exact times a tile must be rounded the same, and what a pool summed before is not in a Gram.
+			check("Gemm with alpha 0.3", isa, func(p *Pool, c []float64) {
+				p.Gemm(true, false, m, n, k, 0.3, x, m, y, n, 1, c, n)
+			})
+			check("Gram after Gemm", isa, func(p *Pool, c []float64) {
+				p.Gemm(true, false, m, m, k, 1, x, m, x, m, 0, make([]float64, m*m), m)
+				p.Gram(k, m, x, m, nil, c, n)
+			})
 			check(fmt.Sprintf("Gram of float32 over %d", k), isa, func(p *Pool, c []float64) {
 				p.float32s().multiply(product[float32]{transA: true, upper: true, same: true, m: m, n: m, k: k, alpha: 1, a: z, lda: m, b: z, ldb: m, beta: 1, c: c, ldc: n})
 			})
