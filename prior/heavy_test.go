@@ -53,6 +53,21 @@ func TestHeavyTails(t *testing.T) {
 	}
 }
 
+// TestDensities: densities of weights integrate to 1 at scales that are not 1, and have the variance of the prior.
+func TestDensities(t *testing.T) {
+	block := credence.Block{First: 1, Count: 1}
+	for _, p := range []Dense{Normal{Variance: param.Hold(0.3)}, Normal{Variances: []float64{5, 0.2}, ARD: true}, Laplace{param.Hold(0.7)}, StudentT{9, param.Hold(0.4)}} {
+		total, square := 0.0, 0.0
+		for w := -59.995; w < 60; w += 0.01 {
+			mass := 0.01 * math.Exp(p.LogDensity(block, w))
+			total, square = total+mass, square+w*w*mass
+		}
+		if v := p.UnseenVariance(block); math.Abs(total-1) > 1e-4 || math.Abs(square/v-1) > 1e-3 {
+			t.Errorf("%v has the mass %v and the variance %v, want 1 and %v", p, total, square, v)
+		}
+	}
+}
+
 // TestHorseshoeQuartile: half of the weights are below 0.6745 times the root of the variance of one more.
 func TestHorseshoeQuartile(t *testing.T) {
 	const scale = 0.3
