@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -248,6 +249,10 @@ func checkApart(t *testing.T, s, apart *Set, rows *credence.Batch) {
 	d, hypers := s.Weights(), apart.Hyper()
 	deviation, slopes := make([]float64, d), make([]float64, d*len(hypers))
 	apart.Deviations(deviation, slopes)
+	alone := make([]float64, d)
+	if apart.Deviations(alone, nil); !slices.Equal(alone, deviation) {
+		t.Fatal("without slopes the deviations are others")
+	}
 	want, bare, again := spread(s, rows), spread(apart, rows), spread(apart.Begun(), rows)
 	for i := range want.Rows {
 		for j, v := range want.Row(i) {
