@@ -531,6 +531,12 @@ func TestWeights(t *testing.T) {
 			place++
 		}
 		before := panel.Marks[1]
+		means, variances := make([]float64, len(deviation)), make([]float64, len(deviation))
+		member.Posterior.Marginals(means, variances)
+		mean, sd := means[place], math.Sqrt(variances[place])
+		if end := max(mean+4*sd, min(2.5*deviation[place], 48*sd)); math.Abs(before.X[len(before.X)-1]-end) > 1e-9*end {
+			t.Errorf("%s is drawn to %g, want %g", panel.Title, before.X[len(before.X)-1], end)
+		}
 		for i, x := range before.X {
 			// No x is quite 0, where the prior has its peak.
 			if want := math.Exp(-.5 * math.Pow(x/deviation[place], 2)); math.Abs(before.Y[i]-want) > 1e-3 {
