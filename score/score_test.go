@@ -158,6 +158,10 @@ func TestGrades(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A grade has a probability, which is nothing to compare with the density of a normal distribution.
+	if e := must.Value(score.Evaluate(context.Background(), scorer(t, model), rows))(t); !math.IsNaN(float64(e.MSLL)) || !(e.NLPD > 0) {
+		t.Errorf("grades have an nlpd of %v and an msll of %v, want no msll", e.NLPD, e.MSLL)
+	}
 	values := []float64{-10, 0, 30}
 	each(t, model, rows, func(rows *score.Rows, i int) {
 		total, mean, square := 0.0, 0.0, 0.0
