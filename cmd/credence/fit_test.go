@@ -274,7 +274,8 @@ func sure[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// TestManyGradesAreTold: of many grades people are told how many there are, and ten gaps between cutpoints; JSON has all.
+// TestManyGradesAreTold: of many grades people are told how many there are, and ten gaps between cutpoints; JSON has
+// all.
 func TestManyGradesAreTold(t *testing.T) {
 	data := file(t, "t.csv", "y,x\n"+repeat("", 66, func(i int) string { return fmt.Sprintf("%d,%d\n", i/3, (i*7+i/3)%31) }))
 	args := []string{"fit", data, "-f", "y ~ x", "--family", "ordinal", "-o", filepath.Join(t.TempDir(), "m")}
