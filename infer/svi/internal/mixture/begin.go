@@ -222,7 +222,7 @@ func (q *Bound) EachCurvature(ctx context.Context, rows *problem.Rows, x []float
 		t.Resize(b.Rows(), q.Base.Count())
 		b.Means(q.Workspace, t.Mean, m)
 		b.Phi.MulSquares(q.Workspace, t.Variance, q.Variances(0))
-		t.Expect(q.Workspace, b, q.Family, false)
+		t.Expect(q.Workspace, b, q.Family, false, nil)
 		for i, v := range t.DVariance {
 			t.DVariance[i] = math.Max(0, -2*v)
 		}

@@ -171,7 +171,7 @@ func (q *Bound) add(b *problem.Block, x []float64, scale float64, draws *sampler
 				t.Mean[i], t.Variance[i] = 0, 0
 			}
 		}
-		t.Expect(ws, b, q.Family, false)
+		t.Expect(ws, b, q.Family, false, nil)
 		for i, v := range t.Value {
 			q.value += share * v
 			t.DMean[i] *= share

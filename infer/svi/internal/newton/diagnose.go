@@ -85,7 +85,7 @@ func (n *Newton) rests(ctx context.Context, rows *problem.Rows, mean []float64, 
 		}
 		logs, latent := draws.LogDensities(n.Workspace, f.Likelihood, b.Phi, b.Batch)
 		n.latent(&n.whole, b, mean, factor, f.Count())
-		terms.Expect(n.Workspace, b, f, false)
+		terms.Expect(n.Workspace, b, f, false, nil)
 		for i := range b.Rows() {
 			g, beta, v := terms.DMean[i], -2*terms.DVariance[i], terms.Variance[i]
 			for l := range count {

@@ -142,7 +142,11 @@ func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int,
 		return false
 	}
 	third := f.Expanded && n.sloped
-	terms.Expect(ws, b, f, p > 0 && !n.fixed || third)
+	var bend []float64
+	if !n.fixed && !n.valued {
+		bend = s.Bend
+	}
+	terms.Expect(ws, b, f, !n.valued && (p > 0 && !n.fixed || third), bend)
 	for _, v := range terms.Value {
 		s.Value += v
 	}
@@ -151,7 +155,7 @@ func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int,
 		return true
 	}
 	b.Phi.AddMulTrans(ws, s.Gradient, terms.DMean)
-	s.addParameters(ws, b, terms, p, !n.fixed, third)
+	s.addParameters(ws, b, terms, p, !n.fixed || third)
 	if third {
 		b.Phi.AddMulTrans(ws, s.Third, terms.Third)
 	}
@@ -175,24 +179,17 @@ func (n *Newton) addBlock(w *worker, s *Statistics, b *problem.Block, first int,
 	return true
 }
 
-// addParameters adds what concerns the learned parameters of the likelihood: the slopes, with curvature
-// how these change, and with either how the gradient does.
-func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, terms *problem.Terms, p int, curvature, cross bool) {
+// addParameters adds what concerns the learned parameters of the likelihood: the slopes, and how the gradient changes
+// with each.
+func (s *Statistics) addParameters(ws *credence.Workspace, b *problem.Block, terms *problem.Terms, p int, cross bool) {
 	rows, d := b.Rows(), len(s.Gradient)
 	for i := range rows {
 		for j, v := range terms.Slope[i*p : (i+1)*p] {
 			s.Slope[j] += v
 		}
 	}
-	for j := range p {
-		for i := 0; curvature && i < rows; i++ {
-			for l := range p {
-				s.Bend[j*p+l] += terms.Bend[(j*rows+i)*p+l]
-			}
-		}
-		if curvature || cross {
-			b.Phi.AddMulTrans(ws, s.Cross[j*d:(j+1)*d], terms.Cross[j*rows:(j+1)*rows])
-		}
+	for j := 0; cross && j < p; j++ {
+		b.Phi.AddMulTrans(ws, s.Cross[j*d:(j+1)*d], terms.Cross[j*rows:(j+1)*rows])
 	}
 }
 

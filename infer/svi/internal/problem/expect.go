@@ -14,9 +14,9 @@ const parameterStep = 1e-4
 type Terms struct {
 	Mean, Variance          []float64
 	Value, DMean, DVariance []float64
-	// Slope holds the gradients in the P learned parameters, rows×P, and Bend their change with each
-	// parameter, P×rows×P; Cross the change of DMean, P×rows.
-	Slope, Bend, Cross []float64
+	// Slope holds the gradients in the P learned parameters, rows×P, and Cross the change of DMean with each, P×rows.
+	Slope, Cross []float64
+	moved        []float64 // rows×P, the gradients a step on, and then how they change
 	// Third is the slope of Value in the mean through the second derivative, ½ variance·ℓ‴, of an
 	// expansion.
 	Third []float64
@@ -29,7 +29,7 @@ func (t *Terms) Resize(rows, parameters int) {
 		*s = Grow(*s, rows)
 	}
 	t.Slope = Grow(t.Slope, rows*parameters)
-	t.Bend = Grow(t.Bend, rows*parameters*parameters)
+	t.moved = Grow(t.moved, rows*parameters)
 	t.Cross = Grow(t.Cross, rows*parameters)
 	t.Third = Grow(t.Third, rows)
 	t.Spare = Grow(t.Spare, 2*rows)
@@ -50,58 +50,82 @@ func (t *Terms) WithinReach(b *Block, l Likelihood) bool {
 	return true
 }
 
-// Expect fills in Value, DMean, DVariance and Slope from Mean and Variance, and with curvature also
-// Bend and Cross; of an expansion Third and Cross, and without it no Slope.
-func (t *Terms) Expect(ws *credence.Workspace, b *Block, f *Family, curvature bool) {
+// Expect fills in Value, DMean, DVariance and Slope from Mean and Variance, and with curvature also Cross; of an
+// expansion Third and Cross, and without it no Slope. How the slopes change with each learned parameter is added to bend,
+// P×P, over the rows, where it is not nil and there is no expansion.
+func (t *Terms) Expect(ws *credence.Workspace, b *Block, f *Family, curvature bool, bend []float64) {
 	p, n := f.Count(), b.Rows()
-	var shifted []*Family
-	if curvature {
-		x := f.Free()
-		for k := range p {
-			x[k] += parameterStep
-			shifted = append(shifted, f.At(x))
-			x[k] -= parameterStep
-		}
-	}
 	ws.InRuns(n, func(from, to int) {
 		f.expect(t.Value[from:to], t.DMean[from:to], t.DVariance[from:to], from, to, b, t)
 		if p > 0 {
 			f.slopes(t.Slope, from, to, b, t)
 		}
-		for k, other := range shifted {
-			cross := t.Cross[k*n+from : k*n+to]
-			spare := t.Spare[2*from : 2*to]
-			run := to - from
-			other.expect(spare[:run], cross, spare[run:], from, to, b, t)
-			for i := range cross {
-				cross[i] = (cross[i] - t.DMean[from+i]) / parameterStep
-			}
-			if f.Expanded { // the second derivative has a slope in the parameter, too
-				for i := from; i < to; i++ {
-					t.Slope[i*p+k] += t.Variance[i] * (spare[run+i-from] - t.DVariance[i]) / parameterStep
-				}
-				continue
-			}
-			bend := t.Bend[k*n*p : (k+1)*n*p]
-			other.slopes(bend, from, to, b, t)
-			for i := from * p; i < to*p; i++ {
-				bend[i] = (bend[i] - t.Slope[i]) / parameterStep
-			}
-		}
 		if f.Expanded && curvature {
 			f.third(from, to, b, t)
 		}
-		if b.Weight == nil {
-			return
+	})
+	if curvature {
+		x := f.Free()
+		for k := range p {
+			x[k] += parameterStep
+			t.shift(ws, b, f, f.At(x), k, bend)
+			x[k] -= parameterStep
 		}
+	}
+	if b.Weight == nil {
+		return
+	}
+	ws.InRuns(n, func(from, to int) {
 		for i := from; i < to; i++ {
-			w := b.Weight[i]
-			weigh(w, t.Value[i:i+1], t.DMean[i:i+1], t.DVariance[i:i+1], t.Third[i:i+1], t.Slope[i*p:(i+1)*p])
-			for k := range shifted {
-				weigh(w, t.Cross[k*n+i:k*n+i+1], t.Bend[(k*n+i)*p:(k*n+i+1)*p])
+			weigh(b.Weight[i], t.Value[i:i+1], t.DMean[i:i+1], t.DVariance[i:i+1], t.Third[i:i+1], t.Slope[i*p:(i+1)*p])
+			for k := 0; curvature && k < p; k++ {
+				weigh(b.Weight[i], t.Cross[k*n+i:k*n+i+1])
 			}
 		}
 	})
+}
+
+// shift stores what changes with learned parameter k, of which other is the family a step on: one parameter at a time,
+// since each has a slope in every other for each row.
+func (t *Terms) shift(ws *credence.Workspace, b *Block, f, other *Family, k int, bend []float64) {
+	p, n := f.Count(), b.Rows()
+	ws.InRuns(n, func(from, to int) {
+		cross := t.Cross[k*n+from : k*n+to]
+		spare := t.Spare[2*from : 2*to]
+		run := to - from
+		other.expect(spare[:run], cross, spare[run:], from, to, b, t)
+		for i := range cross {
+			cross[i] = (cross[i] - t.DMean[from+i]) / parameterStep
+		}
+		if f.Expanded { // the second derivative has a slope in the parameter, too
+			for i := from; i < to; i++ {
+				t.Slope[i*p+k] += t.Variance[i] * (spare[run+i-from] - t.DVariance[i]) / parameterStep
+			}
+			return
+		}
+		if bend == nil {
+			return
+		}
+		other.slopes(t.moved, from, to, b, t)
+		for i := from; i < to; i++ {
+			row := t.moved[i*p : (i+1)*p]
+			for l := range row {
+				row[l] = (row[l] - t.Slope[i*p+l]) / parameterStep
+			}
+			if b.Weight != nil {
+				weigh(b.Weight[i], row)
+			}
+		}
+	})
+	if bend == nil || f.Expanded {
+		return
+	}
+	sums := bend[k*p : (k+1)*p]
+	for i := range n {
+		for l, v := range t.moved[i*p : (i+1)*p] {
+			sums[l] += v
+		}
+	}
 }
 
 // weigh multiplies values by the weight of their row. They are 0 for a row without weight whatever

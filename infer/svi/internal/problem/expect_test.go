@@ -2,6 +2,7 @@ package problem
 
 import (
 	"math"
+	"runtime"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -26,7 +27,7 @@ func TestSlopesOfLearnedParameters(t *testing.T) {
 			terms.Resize(3, p)
 			copy(terms.Mean, []float64{0.3, 1.1, 0.7})
 			copy(terms.Variance, []float64{0.001, 0.2, 3})
-			terms.Expect(ws, b, f.At(x), false)
+			terms.Expect(ws, b, f.At(x), false, nil)
 			return terms
 		}
 		x := f.Free()
@@ -44,5 +45,17 @@ func TestSlopesOfLearnedParameters(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestTermsAreLinearInParameters: an ordinal family may have a thousand cutpoints, and a block of rows their slopes.
+func TestTermsAreLinearInParameters(t *testing.T) {
+	const rows, parameters = credence.BlockRows, 999
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	new(Terms).Resize(rows, parameters)
+	runtime.ReadMemStats(&after)
+	if taken, most := after.TotalAlloc-before.TotalAlloc, uint64(8*rows*(4*parameters+100)); taken > most {
+		t.Errorf("%d bytes, more than %d", taken, most)
 	}
 }
