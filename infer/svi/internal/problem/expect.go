@@ -51,8 +51,8 @@ func (t *Terms) WithinReach(b *Block, l Likelihood) bool {
 }
 
 // Expect fills in Value, DMean, DVariance and Slope from Mean and Variance, and with curvature also Cross; of an
-// expansion Third and Cross, and without it no Slope. How the slopes change with each learned parameter is added to bend,
-// P×P, over the rows, where it is not nil and there is no expansion.
+// expansion Third and Cross, and without it no Slope. How the slopes change with each learned parameter is added to
+// bend, P×P, over the rows, where it is not nil and there is no expansion.
 func (t *Terms) Expect(ws *credence.Workspace, b *Block, f *Family, curvature bool, bend []float64) {
 	p, n := f.Count(), b.Rows()
 	ws.InRuns(n, func(from, to int) {
