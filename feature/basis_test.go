@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -38,7 +37,7 @@ func TestBasisConformance(t *testing.T) {
 			&Sigmoid{Bumps{Name: "sigmoid(b, a)", Inputs: []int{1, 0}, Centres: []float64{-1, 0, 2, 0.5},
 				Lengthscale: Lengthscale{Values: []float64{3}, Shared: true}}}},
 	} {
-		t.Run(name, func(t *testing.T) { conform.Features(t, newSet(t, in, terms...), rows) })
+		t.Run(name, func(t *testing.T) { checkFeatures(t, newSet(t, in, terms...), rows) })
 	}
 }
 

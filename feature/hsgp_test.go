@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/conform"
 )
 
 // kernels are those of Hilbert-space processes, by their formulas.
@@ -215,12 +214,12 @@ func TestProportionedConformance(t *testing.T) {
 			box("hsgp(c, a)", Matern52, Lengthscale{Values: []float64{l, 0.7}}, []int{2, 0}, 4, 5),
 			box("hsgp(a, b, c)", Matern32, Lengthscale{Values: []float64{l}, Shared: true}, span(0, 3), 2, 3, 2),
 			&Periodic{Name: "periodic(c)", Input: 2, Period: 3, Harmonics: 40, Lengthscale: Lengthscale{Values: []float64{l}}})
-		conform.Features(t, s, batch(in, conformRows, false))
+		checkFeatures(t, s, batch(in, conformRows, false))
 		apart, ok := s.Apart()
 		if !ok {
 			t.Fatal("nothing is apart")
 		}
-		conform.Features(t, apart, batch(in, conformRows, false))
+		checkFeatures(t, apart, batch(in, conformRows, false))
 		checkApart(t, s, apart.(*Set), batch(in, 9, false))
 		if _, ok := s.Held().Apart(); ok {
 			t.Fatal("what is held is apart")

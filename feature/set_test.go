@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/param"
 )
 
@@ -65,7 +64,7 @@ func TestConformance(t *testing.T) {
 		"apart":     {wide, false, []Term{&Kept{"keep(a, device)", []int{3, 0}}, &Group{"group(b)", []int{1}}, &Linear{Inputs: []int{2}}, &Intercept{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conform.Features(t, newSet(t, c.in, c.terms...), batch(c.in, conformRows, c.ones))
+			checkFeatures(t, newSet(t, c.in, c.terms...), batch(c.in, conformRows, c.ones))
 		})
 	}
 }

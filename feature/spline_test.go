@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -99,7 +98,7 @@ func TestCyclicIsASumOfHarmonics(t *testing.T) {
 func TestSplineConformance(t *testing.T) {
 	in := withCategory(numbers(3), "zip", 3)
 	s := newSet(t, in, &Intercept{}, &Linear{Inputs: span(0, 4)}, &Spline{"s(b)", 1, []float64{-1, 0, 0.3, 2}}, &Cyclic{"s(c)", 2, 3, 4})
-	conform.Features(t, s, batch(in, conformRows, false))
+	checkFeatures(t, s, batch(in, conformRows, false))
 	groups := s.Groups()
 	if last := groups[:2]; last[0].Name != "s(b)" || last[0].Count != 2 || last[1].Name != "s(c)" || last[1].Count != 8 {
 		t.Fatalf("groups %+v", groups)

@@ -37,7 +37,7 @@ type Tensored interface {
 
 // Map is a bound term. It is immutable and safe for concurrent use with
 // different workspaces: it remembers nothing of the rows that it has seen, so that the columns of a row are the same
-// in any batch, which conform.Features tests (reuse, split, order and threads).
+// in any batch, which checkFeatures tests (reuse, split, order and threads).
 type Map interface {
 	// Columns returns the number of dense columns and of columns that are mostly
 	// zero, which together are the term's weights, in this order.

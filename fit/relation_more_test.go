@@ -37,7 +37,7 @@ func TestLearnedIsHeld(t *testing.T) {
 		{"fit", "y", "ep(hyper=mode, tolerance=1e-9)", "gaussian", "spikeslab", "gaussian(variance=%v)", "spikeslab(slab=%v, inclusion=%v)", []string{noise}, []string{"hyper.slab", "hyper.inclusion"}, 1e-4},
 	} {
 		job := relation.Job{Command: c.command, Rows: rows, Probe: probe, Options: fit.Options{Formula: c.formula + line, Family: c.family, Prior: c.prior, Engine: c.engine}}
-		learned := must.Value(relation.Fit(t.Context(), job))(t)
+		learned := must.Value(runFit(t.Context(), job))(t)
 		values := func(places []string) (list []any) {
 			for _, place := range places {
 				if _, known := learned[place]; !known {
@@ -65,9 +65,9 @@ func TestLearnedIsHeld(t *testing.T) {
 	}
 }
 
-// atMode is relation.Fit with an evidence at the mode in the place of the evidence.
+// atMode is runFit with an evidence at the mode in the place of the evidence.
 func atMode(ctx context.Context, j relation.Job) (relation.Answer, error) {
-	a, err := relation.Fit(ctx, j)
+	a, err := runFit(ctx, j)
 	for _, name := range []string{"evidence", "elbo", "evidence_bound"} {
 		if v, known := a[name+"_mode"]; known {
 			a[name] = v
@@ -120,7 +120,7 @@ func TestExactIsVariational(t *testing.T) {
 		},
 	}
 	relation.Check(t, func(ctx context.Context, j relation.Job) (relation.Answer, error) {
-		a, err := relation.Fit(ctx, j)
+		a, err := runFit(ctx, j)
 		for from, to := range map[string]string{"elbo": "evidence", "elbo_mode": "evidence_mode"} {
 			if v, known := a[from]; known {
 				a[to] = v
@@ -147,7 +147,7 @@ func TestScalesOfLearnedLengthscales(t *testing.T) {
 		var answers [2]relation.Answer
 		for k, engine := range []string{"exact", "svi(covariance=full)"} {
 			var err error
-			answers[k], err = relation.Fit(t.Context(), relation.Job{Command: "fit", Rows: relation.Data(450, 5).Map("p", precise), Probe: relation.Data(1, 6),
+			answers[k], err = runFit(t.Context(), relation.Job{Command: "fit", Rows: relation.Data(450, 5).Map("p", precise), Probe: relation.Data(1, 6),
 				Options: fit.Options{Formula: formula, Family: "gaussian", Prior: "normal", Raw: true, Engine: engine, Seed: 3}})
 			if err != nil {
 				t.Fatal(err)
@@ -184,7 +184,7 @@ func TestSegments(t *testing.T) {
 			relations = append(relations, r)
 		}
 	}
-	relation.Check(t, relation.Fit, subjects, relations, nil)
+	relation.Check(t, runFit, subjects, relations, nil)
 }
 
 // TestSeedsMatter: what is drawn is drawn by the seed.
@@ -201,7 +201,7 @@ func TestSeedsMatter(t *testing.T) {
 		{"fit", "y" + line, "gaussian", "horseshoe", "gibbs(chains=2, sweeps=100, draws=100)", []string{"terms.*.mean", "row*.mean"}},
 		{"fit", "b" + line, "bernoulli(link=probit)", "spikeslab", "sep", []string{"terms.*.mean"}},
 	} {
-		relation.Differ(t, relation.Fit, relation.Job{
+		relation.Differ(t, runFit, relation.Job{
 			Command: c.command, Rows: rows, Probe: probe, Select: selection.Options{NullCheck: 3, Bootstrap: 5},
 			Options: fit.Options{Formula: c.formula, Family: c.family, Prior: c.prior, Engine: c.engine, Seed: 2},
 		}, c.places...)
@@ -224,7 +224,7 @@ func TestSpreadOfDegreesOfFreedom(t *testing.T) {
 	job := relation.Job{Command: "fit", Rows: rows.With("y", y), Options: fit.Options{Formula: "y ~ x + z", Prior: "normal(variance=1)", Engine: "svi(covariance=full, tolerance=1e-9)"}}
 	at := func(df string) relation.Answer {
 		job.Options.Family = "studentt(scale=1.5" + df + ")"
-		a := must.Value(relation.Fit(t.Context(), job))(t)
+		a := must.Value(runFit(t.Context(), job))(t)
 		return a
 	}
 	learned := at("")
@@ -247,7 +247,7 @@ func TestSpreadOfDegreesOfFreedom(t *testing.T) {
 func TestResolvedShare(t *testing.T) {
 	var shares [2][]float64
 	for k, engine := range []string{"ep", "gibbs(chains=4, flips=4000)"} {
-		a, err := relation.Fit(t.Context(), relation.Job{Command: "select", Rows: relation.Data(120, 1),
+		a, err := runFit(t.Context(), relation.Job{Command: "select", Rows: relation.Data(120, 1),
 			Options: fit.Options{Formula: "u ~ x + z + e + o", Family: "gaussian", Prior: "spikeslab(inclusion_prior=[1, 1])", Engine: engine}})
 		if err != nil {
 			t.Fatal(err)
@@ -276,8 +276,8 @@ func TestRolesTogether(t *testing.T) {
 		}
 	}
 	weighed, moved := subjectsWith(" + weight(w)"), subjectsWith(" + offset(log(e))")
-	relation.Check(t, relation.Fit, weighed, offset, exempt)
-	relation.Check(t, relation.Fit, moved, weight, exempt)
+	relation.Check(t, runFit, weighed, offset, exempt)
+	relation.Check(t, runFit, moved, weight, exempt)
 }
 
 // TestPartsOfWeights: a row is two rows of the weights ¼ and ¾, under every engine that takes other weights than whole
@@ -296,10 +296,10 @@ func TestPartsOfWeights(t *testing.T) {
 		Expect: func(_ relation.Job, place string, v float64) (float64, bool) {
 			return v, relation.Ungrouped(place) != "rows"
 		}}
-	relation.Check(t, relation.Fit, subjectsWith(""), []relation.Relation{parts}, exempt)
+	relation.Check(t, runFit, subjectsWith(""), []relation.Relation{parts}, exempt)
 	for _, s := range subjectsWith("") {
 		job, _ := part(s.Job)
-		_, err := relation.Fit(t.Context(), job)
+		_, err := runFit(t.Context(), job)
 		if refused := err != nil && strings.Contains(err.Error(), "whole numbers"); refused != (s.Name == "gibbs, classes") {
 			t.Errorf("%s: %v", s.Name, err)
 		}

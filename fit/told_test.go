@@ -61,7 +61,7 @@ func TestEveryOptionTells(t *testing.T) {
 			}
 			job := relation.Job{Command: c.command, Rows: relation.Data(60, 1), Probe: relation.Data(2, 2),
 				Options: fit.Options{Formula: c.formula, Family: c.family, Prior: c.prior, Engine: engine, Seed: 3}}
-			a, err := relation.Fit(t.Context(), job)
+			a, err := runFit(t.Context(), job)
 			if err != nil {
 				t.Errorf("%s of %s: %v", engine, c.formula, err)
 				continue

@@ -3,7 +3,6 @@ package likelihood_test
 import (
 	"testing"
 
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -15,7 +14,7 @@ func BenchmarkExpectedLogDensities(b *testing.B) {
 	for i := range y {
 		y[i], mean[i], variance[i] = float64(i%2), float64(i%41)/5-4, 0.1+float64(i%7)/3
 	}
-	for _, lik := range []conform.FullLikelihood{
+	for _, lik := range []fullLikelihood{
 		likelihood.Gaussian{}, likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit},
 		likelihood.Bernoulli{Link: likelihood.Cloglog}, likelihood.Poisson{}, likelihood.Poisson{Link: likelihood.Softplus},
 		likelihood.NegativeBinomial{}, likelihood.Gamma{}, likelihood.StudentT{}, likelihood.StudentT{Scale: param.Hold(0.1)}, likelihood.Ordinal{},
@@ -52,7 +51,7 @@ func BenchmarkExpectedLogDensities(b *testing.B) {
 }
 
 func BenchmarkPredictiveQuantile(b *testing.B) {
-	for _, lik := range []conform.FullLikelihood{
+	for _, lik := range []fullLikelihood{
 		likelihood.Poisson{}, likelihood.NegativeBinomial{}, likelihood.Gamma{}, likelihood.StudentT{}, likelihood.Binomial{Trials: 30},
 	} {
 		b.Run(lik.(interface{ String() string }).String(), func(b *testing.B) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -25,7 +24,7 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 	for _, c := range []struct {
 		lik interface {
-			conform.FullLikelihood
+			fullLikelihood
 			fmt.Stringer
 		}
 		targets []float64

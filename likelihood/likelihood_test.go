@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -15,16 +14,16 @@ import (
 func TestQuadratureConformance(t *testing.T) {
 	signed := []float64{-6, -0.4, 0, 1.1, 25}
 	t.Run("logistic noise", func(t *testing.T) {
-		conform.Likelihood(t, likelihood.Quadrature{Likelihood: logisticNoise{scale: 0.5}},
-			conform.LikelihoodCase{Targets: signed, Quick: true, Loose: 100})
+		checkFamily(t, likelihood.Quadrature{Likelihood: logisticNoise{scale: 0.5}},
+			conformance{Targets: signed, Quick: true, Loose: 100})
 	})
 	t.Run("stripped binomial", func(t *testing.T) {
-		conform.Likelihood(t, likelihood.Quadrature{Likelihood: countsOnly{likelihood.Binomial{Trials: 12}}},
-			conform.LikelihoodCase{Targets: []float64{0, 3, 12}, Quick: true, Loose: 100})
+		checkFamily(t, likelihood.Quadrature{Likelihood: countsOnly{likelihood.Binomial{Trials: 12}}},
+			conformance{Targets: []float64{0, 3, 12}, Quick: true, Loose: 100})
 	})
 	t.Run("poisson", func(t *testing.T) {
-		conform.Likelihood(t, likelihood.Quadrature{Likelihood: likelihood.Poisson{}},
-			conform.LikelihoodCase{Targets: []float64{0, 3, 40}, Quick: true, Loose: 100})
+		checkFamily(t, likelihood.Quadrature{Likelihood: likelihood.Poisson{}},
+			conformance{Targets: []float64{0, 3, 40}, Quick: true, Loose: 100})
 	})
 }
 
@@ -110,7 +109,7 @@ func TestTrialsPerRow(t *testing.T) {
 
 // TestNoAllocation covers the scalar forms.
 func TestNoAllocation(t *testing.T) {
-	for _, lik := range []conform.FullLikelihood{
+	for _, lik := range []fullLikelihood{
 		likelihood.Bernoulli{}, likelihood.Bernoulli{Link: likelihood.Probit}, likelihood.Binomial{Trials: 50},
 		likelihood.Poisson{}, likelihood.NegativeBinomial{}, likelihood.Gamma{}, likelihood.StudentT{},
 	} {

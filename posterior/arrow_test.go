@@ -9,7 +9,6 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/arrow"
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -55,7 +54,7 @@ func randomArrow(t testing.TB, dense, levels, columns int) *Arrow {
 // TestArrowConforms: rows of the suite have any levels together, so that their variances are those of sums of rows.
 func TestArrowConforms(t *testing.T) {
 	for _, s := range [][3]int{{3, 5, 1}, {4, 6, 3}, {0, 7, 2}, {9, 1, 4}} {
-		conform.Posterior(t, randomArrow(t, s[0], s[1], s[2]), s[1]*s[2], 1e-11)
+		checkPosterior(t, randomArrow(t, s[0], s[1], s[2]), s[1]*s[2], 1e-11)
 	}
 }
 

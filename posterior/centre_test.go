@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -82,7 +81,7 @@ func TestCentre(t *testing.T) {
 		with, dense := *plain, *plain
 		with.Centre, dense.Design = c, design
 		compare("dual", &with, &dense)
-		conform.Posterior(t, &with, s.sparse, 1e-11)
+		checkPosterior(t, &with, s.sparse, 1e-11)
 		if err := with.Validate(); err != nil {
 			t.Error(err)
 		}
@@ -94,7 +93,7 @@ func TestCentre(t *testing.T) {
 		denseSum.Design, denseSum.Shares, denseSum.Differences = design, nil, nil
 		compare("sum", &withSum, &denseSum)
 		withSum.Shares, withSum.Differences = sum.Shares, sum.Differences
-		conform.Posterior(t, &withSum, s.sparse, 1e-11)
+		checkPosterior(t, &withSum, s.sparse, 1e-11)
 		if err := withSum.Validate(); err != nil {
 			t.Error(err)
 		}

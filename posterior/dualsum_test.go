@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/conform"
 )
 
 // point is one setting of hyper-parameters: the prior variances of blocks, the weight of the setting.
@@ -131,7 +130,7 @@ func TestDualSum(t *testing.T) {
 				if err := q.Validate(); err != nil {
 					t.Fatal(err)
 				}
-				conform.Posterior(t, q, s.sparse, tolerance)
+				checkPosterior(t, q, s.sparse, tolerance)
 				againstCovariance(t, "sum", q, s.dense, s.sparse, cov)
 				mean, variance := make([]float64, d), make([]float64, d)
 				q.Marginals(mean, variance)

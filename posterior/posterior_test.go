@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -120,9 +119,9 @@ const tolerance = 1e-10
 func TestConformance(t *testing.T) {
 	for _, s := range shapes {
 		dual, cov := randomDual(t, s.n, s.dense, s.sparse, 4)
-		t.Run(fmt.Sprintf("dual %v", s), func(t *testing.T) { conform.Posterior(t, dual, s.sparse, tolerance) })
+		t.Run(fmt.Sprintf("dual %v", s), func(t *testing.T) { checkPosterior(t, dual, s.sparse, tolerance) })
 		full := fullOf(t, dual.Mean, cov)
-		t.Run(fmt.Sprintf("full %v", s), func(t *testing.T) { conform.Posterior(t, full, s.sparse, tolerance) })
+		t.Run(fmt.Sprintf("full %v", s), func(t *testing.T) { checkPosterior(t, full, s.sparse, tolerance) })
 	}
 }
 
@@ -145,7 +144,7 @@ func TestFactorisedConformance(t *testing.T) {
 		"mixture":    &Mixture{Count: 3, Means: numbers(3*d, rng.NormFloat64), Variances: numbers(3*d, rng.Float64)},
 		"draws":      &Draws{Count: parts, Values: numbers(parts*d, rng.NormFloat64)},
 	} {
-		t.Run(name, func(t *testing.T) { conform.Posterior(t, q, sparse, 1e-13) })
+		t.Run(name, func(t *testing.T) { checkPosterior(t, q, sparse, 1e-13) })
 	}
 }
 
@@ -159,7 +158,7 @@ func TestFullSelects(t *testing.T) {
 	if !q.Selects() || q.InclusionProbability(1) != 0 {
 		t.Error("the inclusion probability is not the one stated")
 	}
-	conform.Posterior(t, q, 1, 1e-15)
+	checkPosterior(t, q, 1, 1e-15)
 }
 
 // TestAgainstCovariance compares both forms with φᵀCφ.

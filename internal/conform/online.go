@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -152,7 +153,7 @@ func onlineRows(n int) *credence.Batch {
 			f += v * (float64(j) - 2.3) / 2
 		}
 		b.Sparse.AppendRow(index, values)
-		b.Target = append(b.Target, boolToFloat(rng.Float64() < 1/(1+math.Exp(-f))))
+		b.Target = append(b.Target, likelihood.Bernoulli{}.Sample(rng, f))
 		b.Weight = append(b.Weight, []float64{0.5, 1, 2.5}[rng.IntN(3)])
 	}
 	return b

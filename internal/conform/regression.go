@@ -21,8 +21,15 @@ func (m Memory) Rows() int { return m.All.Rows() }
 
 // Read implements credence.Data.
 func (m Memory) Read(dst *credence.Batch, first, count int) error {
-	*dst = *pick(m.All, first, count, nil)
+	*dst = *Rows(m.All, first, count)
 	return nil
+}
+
+// Rows returns count rows from first on.
+func Rows(rows *credence.Batch, first, count int) *credence.Batch {
+	part := &credence.Batch{First: rows.First + first}
+	part.Append(rows, first, count)
+	return part
 }
 
 // Opened opens a batch as the rows of a fit.

@@ -7,10 +7,11 @@
 // place. A [Relation] makes another job of a job and says what becomes of each number. [Check] runs subjects through
 // relations and tells where an answer is another:
 //
-//	page := relation.Check(t, relation.Fit, subjects, relation.All(), exempt)
+//	page := relation.Check(t, run, subjects, relation.All(), exempt)
 //
-// [Fit] runs a job by packages fit and learn. Package main of the command line has a run of its own, in process: it
-// writes Job.Rows by [Table.Write], and gathers what is printed by [Answer.JSON] and [Answer.CSV].
+// A [Run] stands in the tests of what it runs: those of package fit run a job by packages fit and learn, those of the
+// command line in process, which write Job.Rows by [Table.Write] and gather what is printed by [Answer.JSON] and
+// [Answer.CSV].
 //
 // What does not hold stands in a list of [Exempt] with its reason. An entry that is a bug fails once the bug is mended.
 // A refusal is an answer too: a job may be refused where the relation's role is named in the words, and never answered

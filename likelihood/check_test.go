@@ -1,20 +1,16 @@
-package conform
+package likelihood_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
-	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/likelihood"
-	"github.com/credence-ml/credence/spec"
 )
 
-// FullLikelihood is a family with every ability but parameters.
-type FullLikelihood interface {
+// fullLikelihood is a family with every ability but parameters.
+type fullLikelihood interface {
 	likelihood.Differentiable
 	likelihood.Supported
 	likelihood.Cumulative
@@ -25,8 +21,8 @@ type FullLikelihood interface {
 	likelihood.Batch
 }
 
-// LikelihoodCase says how a family is to be tested.
-type LikelihoodCase struct {
+// conformance says how a family is to be tested.
+type conformance struct {
 	// Targets are values of y in the support, ordinary and extreme.
 	Targets []float64
 	// Resolution is the step of the brute-force sums over f; 0 means 0.05,
@@ -39,40 +35,11 @@ type LikelihoodCase struct {
 	Loose float64
 }
 
-// Links returns the families that take a link under each that they take, by their texts.
-func Links(t testing.TB) map[string]likelihood.Named {
-	all := map[string]likelihood.Named{}
-	for _, family := range likelihood.All() {
-		read := func(text string) (likelihood.Named, []spec.Option) {
-			call := must.Value(spec.ParseSpec(text))(t)
-			arguments := spec.NewArguments(call, text)
-			l := family.Read(arguments)
-			must.Succeed(t, arguments.Finish())
-			return l, arguments.Options()
-		}
-		_, options := read(family.Zero.Name())
-		for _, o := range options {
-			if o.Key != "link" {
-				continue
-			}
-			words, initial, _ := strings.Cut(strings.TrimSuffix(o.Takes, ")"), " (default ")
-			for word := range strings.SplitSeq(words, " or ") {
-				l := family.Zero
-				if word != initial {
-					l, _ = read(family.Zero.Name() + "(link=" + word + ")")
-				}
-				all[fmt.Sprint(l)] = l
-			}
-		}
-	}
-	return all
-}
+func (c conformance) loose() float64 { return math.Max(1, c.Loose) }
 
-func (c LikelihoodCase) loose() float64 { return math.Max(1, c.Loose) }
-
-// Likelihood checks every ability of a family against sums, brute-force
+// checkFamily checks every ability of a family against sums, brute-force
 // integration, central differences and draws.
-func Likelihood(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func checkFamily(t *testing.T, lik fullLikelihood, c conformance) {
 	t.Helper()
 	if c.Resolution == 0 {
 		c.Resolution = 0.05
@@ -116,7 +83,7 @@ var spreads = [][2]float64{
 	{0, 0}, {1.3, 1e-8}, {-2, 1e-3}, {0.3, 0.2}, {-1, 1}, {2, 4}, {0, 25}, {-10, 25}, {10, 9}, {-40, 25}, {40, 25}, {40, 0.5}, {-40, 1e-3},
 }
 
-func likelihoodDerivatives(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodDerivatives(t *testing.T, lik fullLikelihood, c conformance) {
 	for _, y := range c.Targets {
 		for f := -12.0; f <= 12; f += 0.73 {
 			value, first, second := lik.Derivatives(y, f)
@@ -138,7 +105,7 @@ func likelihoodDerivatives(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 
 // likelihoodTails: far out everything is finite or a proper infinity, never NaN,
 // and the density still has the slope that its derivative says.
-func likelihoodTails(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodTails(t *testing.T, lik fullLikelihood, c conformance) {
 	for _, y := range c.Targets {
 		for _, f := range []float64{-690, -300, -40, 40, 300, 690} {
 			value, first, second := lik.Derivatives(y, f)
@@ -159,7 +126,7 @@ func likelihoodTails(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 }
 
 // total integrates g times the density at f over all y.
-func total(lik FullLikelihood, f, upTo float64, g func(y float64) float64) float64 {
+func total(lik fullLikelihood, f, upTo float64, g func(y float64) float64) float64 {
 	lower, upper := lik.Support()
 	upper = math.Min(upper, upTo)
 	mean, sd := lik.Mean(f), math.Sqrt(lik.Variance(f))
@@ -202,7 +169,7 @@ func total(lik FullLikelihood, f, upTo float64, g func(y float64) float64) float
 	return sum
 }
 
-func likelihoodMoments(t *testing.T, lik FullLikelihood) {
+func likelihoodMoments(t *testing.T, lik fullLikelihood) {
 	for _, f := range latents {
 		near(t, total(lik, f, math.Inf(1), func(float64) float64 { return 1 }), 1, 1e-10, "total probability at f=%g", f)
 		mean, variance := lik.Mean(f), lik.Variance(f)
@@ -217,7 +184,7 @@ func likelihoodMoments(t *testing.T, lik FullLikelihood) {
 	}
 }
 
-func likelihoodCDF(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodCDF(t *testing.T, lik fullLikelihood, c conformance) {
 	lower, upper := lik.Support()
 	for _, f := range latents {
 		for _, y := range c.Targets {
@@ -240,7 +207,7 @@ func likelihoodCDF(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 }
 
 // checkQuantile: y is the smallest with cdf(y) ≥ p.
-func checkQuantile(t *testing.T, lik FullLikelihood, c LikelihoodCase, cdf func(float64) float64, p, y float64, where string, args ...any) {
+func checkQuantile(t *testing.T, lik fullLikelihood, c conformance, cdf func(float64) float64, p, y float64, where string, args ...any) {
 	t.Helper()
 	lower, _ := lik.Support()
 	tolerance := 1e-8 * c.loose()
@@ -255,7 +222,7 @@ func checkQuantile(t *testing.T, lik FullLikelihood, c LikelihoodCase, cdf func(
 
 var probabilities = []float64{1e-6, 0.025, 0.31, 0.5, 0.9, 0.9999}
 
-func likelihoodQuantile(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodQuantile(t *testing.T, lik fullLikelihood, c conformance) {
 	lower, upper := lik.Support()
 	for _, f := range append([]float64{-30, 12}, latents...) {
 		for _, p := range probabilities {
@@ -268,7 +235,7 @@ func likelihoodQuantile(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 
 // likelihoodSample compares the mean and five points of the distribution function of
 // 20,000 draws (200 in a quick case) with those stated, to five standard errors.
-func likelihoodSample(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodSample(t *testing.T, lik fullLikelihood, c conformance) {
 	draws := 20000
 	if c.Quick {
 		draws = 200
@@ -304,7 +271,7 @@ func likelihoodSample(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 	}
 }
 
-func likelihoodTargets(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodTargets(t *testing.T, lik fullLikelihood, c conformance) {
 	for _, y := range c.Targets {
 		if err := lik.CheckTarget(y); err != nil {
 			t.Errorf("target %g is refused: %v", y, err)

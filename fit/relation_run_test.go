@@ -1,4 +1,4 @@
-package relation
+package fit_test
 
 import (
 	"bytes"
@@ -13,14 +13,15 @@ import (
 	"github.com/credence-ml/credence/apply"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/relation"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/score"
 )
 
-// Fit is the [Run] of a Go program: the commands fit, select and stream by packages fit and learn, and predictions by
-// apply. Its answer is what the commands fit, select and inspect print, and the columns of predict with --latent,
-// --density and --samples.
-func Fit(ctx context.Context, j Job) (Answer, error) {
+// runFit is the [relation.Run] of a Go program: the commands fit, select and stream by packages fit and learn, and
+// predictions by apply. Its answer is what the commands fit, select and inspect print, and the columns of predict with
+// --latent, --density and --samples.
+func runFit(ctx context.Context, j relation.Job) (relation.Answer, error) {
 	folder, err := os.MkdirTemp("", "relation")
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func Fit(ctx context.Context, j Job) (Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := Answer{}
+	answer := relation.Answer{}
 	if err := answer.Value("", score.Summarise(fitted)); err != nil {
 		return nil, err
 	}
@@ -54,13 +55,13 @@ func Fit(ctx context.Context, j Job) (Answer, error) {
 }
 
 // fitIn fits the rows of the job, with files in a folder.
-func fitIn(ctx context.Context, folder string, j Job) (*credence.Fitted, error) {
+func fitIn(ctx context.Context, folder string, j relation.Job) (*credence.Fitted, error) {
 	if j.Command == "stream" {
 		return learned(ctx, folder, j)
 	}
 	var rows credence.Source
 	var err error
-	if j.From == "" || j.From == Memory {
+	if j.From == "" || j.From == relation.Memory {
 		rows, err = j.Rows.Source()
 	} else {
 		data, failed := open(ctx, folder, "rows", j.Rows, j.From)
@@ -103,7 +104,7 @@ func fitIn(ctx context.Context, folder string, j Job) (*credence.Fitted, error) 
 const mostStops = 40
 
 // foreign says so where a job of another seed goes on from the checkpoint of this one.
-func foreign(ctx context.Context, rows credence.Source, j Job) error {
+func foreign(ctx context.Context, rows credence.Source, j relation.Job) error {
 	j.Options.Seed++
 	j.Options.Progress = nil
 	if _, err := fitRows(ctx, rows, j); err == nil || !strings.Contains(err.Error(), "other options") {
@@ -112,7 +113,7 @@ func foreign(ctx context.Context, rows credence.Source, j Job) error {
 	return nil
 }
 
-func fitRows(ctx context.Context, rows credence.Source, j Job) (*credence.Fitted, error) {
+func fitRows(ctx context.Context, rows credence.Source, j relation.Job) (*credence.Fitted, error) {
 	if j.Command == "select" {
 		return fit.Select(ctx, rows, j.Options, j.Select)
 	}
@@ -120,8 +121,8 @@ func fitRows(ctx context.Context, rows credence.Source, j Job) (*credence.Fitted
 }
 
 // open opens a table in a file of a folder, or as standard input.
-func open(ctx context.Context, folder, name string, t Table, from string) (*dataset.Table, error) {
-	if from == Pipe {
+func open(ctx context.Context, folder, name string, t relation.Table, from string) (*dataset.Table, error) {
+	if from == relation.Pipe {
 		var text bytes.Buffer
 		if err := t.CSV(&text); err != nil {
 			return nil, err
@@ -133,14 +134,14 @@ func open(ctx context.Context, folder, name string, t Table, from string) (*data
 		return nil, err
 	}
 	o := dataset.Options{CacheDir: folder}
-	if from == File {
+	if from == relation.File {
 		o.MemoryLimit = -1 // rows come from the row cache
 	}
 	return dataset.Open(ctx, []string{path}, o)
 }
 
 // learned learns the rows of the job online, all at once or first a few and the others from the checkpoint behind them.
-func learned(ctx context.Context, folder string, j Job) (*credence.Fitted, error) {
+func learned(ctx context.Context, folder string, j relation.Job) (*credence.Fitted, error) {
 	data, err := open(ctx, folder, "rows", j.Rows, j.From)
 	if err != nil {
 		return nil, err
@@ -190,11 +191,11 @@ func learned(ctx context.Context, folder string, j Job) (*credence.Fitted, error
 }
 
 // predict adds the predictions of the probe.
-func predict(ctx context.Context, answer Answer, folder string, fitted *credence.Fitted, j Job) error {
+func predict(ctx context.Context, answer relation.Answer, folder string, fitted *credence.Fitted, j relation.Job) error {
 	if j.Probe.Rows() == 0 {
 		return nil
 	}
-	path, err := j.Probe.Write(folder, "probe", File)
+	path, err := j.Probe.Write(folder, "probe", relation.File)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package conform
+package feature
 
 import (
 	"math"
@@ -17,10 +17,10 @@ import (
 // arguments up to about 10⁴ lose four of sixteen digits.
 const roundOff = 1e-11
 
-// Features tests an implementation of credence.Features, with the abilities it
+// checkFeatures tests an implementation of credence.Features, with the abilities it
 // has, on rows of finite inputs. Use more rows than credence.BlockRows to cover
 // the seams between blocks, and hyper-parameters away from 1.
-func Features(t *testing.T, features credence.Features, rows *credence.Batch) {
+func checkFeatures(t *testing.T, features credence.Features, rows *credence.Batch) {
 	t.Helper()
 	whole := transform(features, 1, rows)
 	t.Run("blocks", func(t *testing.T) { featureBlocks(t, features) })
@@ -257,11 +257,6 @@ func transform(features credence.Features, threads int, rows *credence.Batch) *c
 	phi := &credence.Design{}
 	features.Transform(credence.NewWorkspace(threads), phi, rows)
 	return phi
-}
-
-// Rows returns count rows from first on.
-func Rows(rows *credence.Batch, first, count int) *credence.Batch {
-	return pick(rows, first, count, nil)
 }
 
 // pick returns rows first, first+1, … or, with an order, the rows it lists.

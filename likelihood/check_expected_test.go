@@ -1,4 +1,4 @@
-package conform
+package likelihood_test
 
 import (
 	"math"
@@ -26,7 +26,7 @@ func bruteForceWithin(reach, mean, variance, resolution float64, g func(f, logNo
 	return step
 }
 
-func likelihoodExpected(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodExpected(t *testing.T, lik fullLikelihood, c conformance) {
 	for _, y := range c.Targets {
 		for _, s := range spreads {
 			mean, variance := s[0], s[1]
@@ -94,7 +94,7 @@ func boolToFloat(b bool) float64 {
 	return 0
 }
 
-func likelihoodTilted(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodTilted(t *testing.T, lik fullLikelihood, c conformance) {
 	for _, y := range c.Targets {
 		for _, s := range spreads {
 			mean, variance := s[0], s[1]
@@ -144,7 +144,7 @@ func likelihoodTilted(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 	}
 }
 
-func likelihoodPredictive(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodPredictive(t *testing.T, lik fullLikelihood, c conformance) {
 	// The steps of counts in the thousands are sharper than the resolution.
 	cases, sharp := spreads, math.Min(c.Resolution, 0.01)
 	if c.Quick {
@@ -206,7 +206,7 @@ func likelihoodPredictive(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 
 // likelihoodBatch: the batch form gives the numbers of the scalar one, and nothing
 // is allocated.
-func likelihoodBatch(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
+func likelihoodBatch(t *testing.T, lik fullLikelihood, c conformance) {
 	var y, mean, variance []float64
 	for _, target := range c.Targets {
 		for _, s := range spreads[2:9] {
@@ -236,7 +236,7 @@ func likelihoodBatch(t *testing.T, lik FullLikelihood, c LikelihoodCase) {
 
 // likelihoodParameters checks the gradients by central differences on the
 // logarithm of positive parameters.
-func likelihoodParameters(t *testing.T, lik likelihood.Parametric, c LikelihoodCase) {
+func likelihoodParameters(t *testing.T, lik likelihood.Parametric, c conformance) {
 	list := lik.Parameters()
 	values := make([]float64, len(list))
 	for i, p := range list {
@@ -244,14 +244,14 @@ func likelihoodParameters(t *testing.T, lik likelihood.Parametric, c LikelihoodC
 	}
 	gradient := make([]float64, len(list))
 	const step = 1e-5
-	moved := func(j int, by float64) FullLikelihood {
+	moved := func(j int, by float64) fullLikelihood {
 		at := append([]float64(nil), values...)
 		if list[j].Positive {
 			at[j] *= math.Exp(by)
 		} else {
 			at[j] += by
 		}
-		return lik.WithParameters(at).(FullLikelihood)
+		return lik.WithParameters(at).(fullLikelihood)
 	}
 	same := lik.WithParameters(values)
 	for _, y := range c.Targets {
@@ -281,7 +281,7 @@ func likelihoodParameters(t *testing.T, lik likelihood.Parametric, c LikelihoodC
 
 // likelihoodPrecision checks the family of a row of its own precision: the variance is divided by it, the mean
 // and what is held stay, and gradients in its parameters are those in the parameters of the family.
-func likelihoodPrecision(t *testing.T, lik likelihood.Parametric, c LikelihoodCase) {
+func likelihoodPrecision(t *testing.T, lik likelihood.Parametric, c conformance) {
 	const step, precise = 1e-5, 1e-12
 	row := func(l likelihood.Family, precision float64) likelihood.Parametric {
 		return l.(likelihood.Dispersed).WithPrecision(precision).(likelihood.Parametric)

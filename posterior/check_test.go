@@ -1,4 +1,4 @@
-package conform
+package posterior
 
 import (
 	"math"
@@ -12,10 +12,10 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Posterior tests an implementation of credence.Posterior over weights of which
+// checkPosterior tests an implementation of credence.Posterior over weights of which
 // the last sparse are sparse columns of the design. tolerance is relative: the
 // condition of the posterior times 1e-15.
-func Posterior(t *testing.T, q credence.Posterior, sparse int, tolerance float64) {
+func checkPosterior(t *testing.T, q credence.Posterior, sparse int, tolerance float64) {
 	t.Helper()
 	d := q.Weights()
 	mean, variance := make([]float64, d), make([]float64, d)
