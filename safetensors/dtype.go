@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"unsafe"
 )
 
 // DType is an element type, spelled as in the header.
@@ -54,17 +55,25 @@ func TypeOf[T Element]() DType {
 	return U8
 }
 
-// chunkBytes is how much is converted at a time: large enough that the calls
-// cost nothing, small enough for the first-level cache. A multiple of 8.
+// chunkBytes is how much is written at a time, and hashed while the first-level cache has it. A multiple of 8.
 const chunkBytes = 1 << 14
+
+// littleEndian says whether numbers lie in memory as they are stored. Tests set it.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// memory returns the bytes of values where they lie.
+func memory[T Element](values []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*TypeOf[T]().Size())
+}
 
 // Encode writes values to w as they are stored, in pieces of bounded size. It is
 // what a Tensor.Data function calls, as often as it likes.
 func Encode[T Element](w io.Writer, values []T) error {
-	size := TypeOf[T]().Size()
-	buffer := make([]byte, 0, min(chunkBytes, len(values)*size))
-	for chunk := range slices.Chunk(values, chunkBytes/size) {
-		part, err := binary.Append(buffer, binary.LittleEndian, chunk)
+	for chunk := range slices.Chunk(values, chunkBytes/TypeOf[T]().Size()) {
+		part, err := memory(chunk), error(nil)
+		if !littleEndian {
+			part, err = binary.Append(nil, binary.LittleEndian, chunk)
+		}
 		if err == nil {
 			_, err = w.Write(part)
 		}

@@ -234,20 +234,14 @@ func lookUp[T Element](r *Reader, name string) (Info, error) {
 	return t, nil
 }
 
+// decodeFrom fills dst from a place of a tensor's bytes.
 func decodeFrom[T Element](dst []T, section *io.SectionReader, offset int64) error {
-	size := TypeOf[T]().Size()
-	buffer := make([]byte, min(chunkBytes, len(dst)*size))
-	for chunk := range slices.Chunk(dst, chunkBytes/size) {
-		part := buffer[:len(chunk)*size]
-		if err := readFull(section, part, offset); err != nil {
-			return err
-		}
-		if _, err := binary.Decode(part, binary.LittleEndian, chunk); err != nil {
-			return err
-		}
-		offset += int64(len(part))
+	stored := memory(dst)
+	err := readFull(section, stored, offset)
+	if err == nil && !littleEndian {
+		_, err = binary.Decode(stored, binary.LittleEndian, dst)
 	}
-	return nil
+	return err
 }
 
 // ErrNoDigest is what Verify returns, wrapped, for a file without a digest: one

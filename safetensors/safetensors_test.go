@@ -219,6 +219,30 @@ func TestLargeTensorsInPieces(t *testing.T) {
 	}
 }
 
+// A machine whose numbers lie the other way round converts them, in pieces when it writes and in place when it reads.
+func TestConversionInPlace(t *testing.T) {
+	const n = 2*chunkBytes/8 + 5
+	wide, narrow := make([]float64, n), make([]int32, n)
+	for i := range wide {
+		wide[i], narrow[i] = math.Sin(float64(i)), int32(i*i)
+	}
+	want := mustWrite(t, nil, Of("wide", wide), Of("narrow", narrow))
+	defer func(v bool) { littleEndian = v }(littleEndian)
+	littleEndian = false
+	if !bytes.Equal(mustWrite(t, nil, Of("wide", wide), Of("narrow", narrow)), want) {
+		t.Error("the bytes depend on how numbers lie in memory")
+	}
+	r, err := NewReader(bytes.NewReader(want), int64(len(want)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gotWide, errWide := Read[float64](r, "wide")
+	gotNarrow, errNarrow := Read[int32](r, "narrow")
+	if errWide != nil || errNarrow != nil || !slices.Equal(gotWide, wide) || !slices.Equal(gotNarrow, narrow) {
+		t.Errorf("Read differs: %v, %v", errWide, errNarrow)
+	}
+}
+
 // Rows are read as they were written, in the last run of them as in the first.
 func TestRowsOfSeveralRuns(t *testing.T) {
 	const rows, width = 2*rowsAtOnce + 3, 3
