@@ -89,15 +89,33 @@ func (p *Problem) sizesOf(ctx context.Context, all *Rows) (sums base.Sums, colum
 		err = p.askSizes(&sums, columns)
 		return sums, columns, err
 	}
+	var weights []float64
 	err = all.Each(ctx, func(b *Block) {
 		sums.Add(p.Likelihood, b.Batch)
-		for i := range b.Rows() {
-			w := b.WeightOf(i) * b.PrecisionOf(i)
-			b.Phi.Each(i, func(j int, v float64) { columns[j].add(v, w) })
+		weights = Grow(weights, b.Rows())
+		for i := range weights {
+			weights[i] = b.WeightOf(i) * b.PrecisionOf(i)
+		}
+		dense := b.Phi.Dense.Cols
+		p.Workspace.Pool().Run((dense+columnsATask-1)/columnsATask, func(task, _ int) {
+			from, to := task*columnsATask, min(dense, (task+1)*columnsATask)
+			for i, w := range weights {
+				for j, v := range b.Phi.Dense.Row(i)[from:to] {
+					columns[from+j].add(v, w)
+				}
+			}
+		})
+		for i, w := range weights {
+			for j, v := range b.Phi.Sparse.Each(i) {
+				columns[dense+j].add(v, w)
+			}
 		}
 	})
 	return sums, columns, err
 }
+
+// columnsATask is how many dense columns a worker adds up at a time.
+const columnsATask = 8
 
 // locate says where f lies where the likelihood's link does not, or single targets may lie anywhere.
 func (p *Problem) locate(sums *base.Sums, s *sample) {
