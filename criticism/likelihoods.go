@@ -33,7 +33,10 @@ type kind struct {
 func kindOf(l family) kind {
 	_, target := likelihood.Describe(l)
 	_, learns := l.(likelihood.Parametric)
-	k := kind{fixedDispersion: !learns && (target == likelihood.Counts || target == likelihood.Successes), counts: target == likelihood.Counts, classes: target == likelihood.Classes || target == likelihood.Grades}
+	k := kind{
+		fixedDispersion: !learns && (target == likelihood.Counts || target == likelihood.Successes),
+		counts:          target == likelihood.Counts, classes: target == likelihood.Classes || target == likelihood.Grades,
+	}
 	if named, ok := l.(likelihood.Named); ok {
 		k.name = named.Name()
 	}

@@ -139,13 +139,21 @@ func (l Poisson) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dV
 		return expectedLogDensity(l, y, mean, variance)
 	}
 	t := mean + variance/2
-	mu := math.Exp(t)
+	return expectedPoisson(y, variance, t, math.Exp(t))
+}
+
+// expectedPoisson is ExpectedLogDensity for the log link, of which mu = exp(t), t = mean + variance/2.
+func expectedPoisson(y, variance, t, mu float64) (value, dMean, dVariance float64) {
 	if y == 0 {
 		return -mu, -mu, -mu / 2
 	}
+	d := t - math.Log(y)
+	excess := mu/y - 1 - d
+	if math.Abs(d) < 0.25 { // where the terms cancel
+		excess = special.ExpRemainder(d)
+	}
 	// The density at the log mean t, and what y·mean falls short of y·t.
-	value = poissonAtMode(y) - y*special.ExpRemainder(t-math.Log(y)) - y*variance/2
-	return value, y - mu, -mu / 2
+	return poissonAtMode(y) - y*excess - y*variance/2, y - mu, -mu / 2
 }
 
 // TiltedMoments is by quadrature.
@@ -230,10 +238,21 @@ func (l Poisson) PredictiveQuantile(p, mean, variance float64) float64 {
 
 // ExpectedLogDensities is ExpectedLogDensity for every row.
 func (l Poisson) ExpectedLogDensities(value, dMean, dVariance, y, _, mean, variance []float64) {
-	if l.Link != Softplus {
-		expectedBatch(l, value, dMean, dVariance, y, mean, variance)
+	checkRows(len(y), value, dMean, dVariance, mean, variance)
+	if l.Link == Softplus {
+		expectedRows(softplus, value, dMean, dVariance, y, mean, variance, l.ExpectedLogDensity)
 		return
 	}
-	checkRows(len(y), value, dMean, dVariance, mean, variance)
-	expectedRows(softplus, value, dMean, dVariance, y, mean, variance, l.ExpectedLogDensity)
+	var t, mu [rowsAtOnce]float64
+	for from := 0; from < len(y); from += rowsAtOnce {
+		n := min(rowsAtOnce, len(y)-from)
+		for i := range n {
+			t[i] = mean[from+i] + variance[from+i]/2
+		}
+		kernel.Exp(mu[:n], t[:n])
+		for i := range n {
+			k := from + i
+			value[k], dMean[k], dVariance[k] = expectedPoisson(y[k], variance[k], t[i], mu[i])
+		}
+	}
 }

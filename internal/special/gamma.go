@@ -17,12 +17,27 @@ func LogBeta(a, b float64) float64 { return LogGamma(a) + LogGamma(b) - LogGamma
 // (Loader 2000).
 func StirlingError(x float64) float64 {
 	if x < 15 {
-		return LogGamma(x+1) - (x+0.5)*math.Log(x) + x - LogSqrt2Pi
+		if k := int(x); k > 0 && float64(k) == x { // a count
+			return stirlingErrors[k]
+		}
+		return stirlingError(x)
 	}
 	// Asymptotic series (Abramowitz & Stegun 6.1.41).
 	u := 1 / (x * x)
 	return (1.0/12 + u*(-1.0/360+u*(1.0/1260+u*(-1.0/1680+u*(1.0/1188+u*(-691.0/360360)))))) / x
 }
+
+func stirlingError(x float64) float64 {
+	return LogGamma(x+1) - (x+0.5)*math.Log(x) + x - LogSqrt2Pi
+}
+
+// stirlingErrors are those of counts, of which likelihoods ask once a row.
+var stirlingErrors = func() (list [15]float64) {
+	for k := 1; k < len(list); k++ {
+		list[k] = stirlingError(float64(k))
+	}
+	return list
+}()
 
 // DigammaMinusLog is ψ(x) − log x for x > 0, which falls as −1/(2x): the two
 // terms cancel at large x and are never formed. (mathext.Digamma is good to 1e-10
