@@ -135,6 +135,29 @@ type Chunk struct {
 // Rows returns the number of rows.
 func (c *Chunk) Rows() int { return c.Values.Rows }
 
+// Reset empties the chunk for the rows of a schema from row first on, keeping its memory.
+func (c *Chunk) Reset(schema *Schema, first int) {
+	c.First, c.Unseen = first, nil
+	c.Values.Reshape(0, len(schema.Columns))
+	c.Sparse.Reset(schema.Sparse)
+}
+
+// Append adds count rows of a chunk of the same schema, from its row first on.
+func (c *Chunk) Append(src *Chunk, first, count int) {
+	if n := c.Rows(); src.Unseen != nil {
+		c.Unseen = append(append(c.Unseen, make([]float64, n-len(c.Unseen))...), src.Unseen[first:first+count]...)
+	} else if c.Unseen != nil {
+		c.Unseen = append(c.Unseen, make([]float64, count)...)
+	}
+	for i := first; i < first+count; i++ {
+		c.Values.Data = append(c.Values.Data, src.Values.Row(i)...)
+		if c.Sparse.Cols > 0 {
+			c.Sparse.AppendRow(src.Sparse.Row(i))
+		}
+	}
+	c.Values.Rows += count
+}
+
 // Source is a table that can be read again and again in the same order.
 //
 // Read fills dst with rows [first, first+count), reusing its memory; reading

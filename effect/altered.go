@@ -115,18 +115,8 @@ func (a *altered) Read(dst *credence.Chunk, first, count int) error {
 	if err := a.load(first, count); err != nil {
 		return err
 	}
-	dst.First, dst.Unseen = first, append(dst.Unseen[:0], a.run.Unseen...)
-	if a.run.Unseen == nil {
-		dst.Unseen = nil
-	}
-	dst.Values.Reshape(count, a.run.Values.Cols)
-	for i := range count {
-		copy(dst.Values.Row(i), a.run.Values.Row(i))
-	}
-	dst.Sparse.Reset(a.run.Sparse.Cols)
-	for i := range a.run.Sparse.Rows {
-		dst.Sparse.AppendRow(a.run.Sparse.Row(i))
-	}
+	dst.Reset(&a.schema, first)
+	dst.Append(&a.run, 0, count)
 	for _, c := range a.changes {
 		if c.sparse {
 			a.changeEntry(&dst.Sparse, c)

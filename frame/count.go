@@ -132,9 +132,9 @@ func (c *Census) Add(chunk *credence.Chunk) error {
 			continue
 		}
 		if len(r.rows) == 0 {
-			resetChunk(&r.block, chunk.First+i, r.schema)
+			r.block.Reset(r.schema, chunk.First+i)
 		}
-		appendRow(&r.block, chunk, i)
+		r.block.Append(chunk, i, 1)
 		r.rows = append(r.rows, chunk.First+i)
 	}
 	return nil
@@ -370,7 +370,7 @@ func (c *Census) First(source credence.Source, count int) (*credence.Chunk, erro
 	}
 	var chunk credence.Chunk
 	all := new(credence.Chunk)
-	resetChunk(all, 0, source.Schema())
+	all.Reset(source.Schema(), 0)
 	var marks []bool
 	var column []float64
 	for first, n := range credence.Blocks(source.Rows()) {
@@ -388,7 +388,7 @@ func (c *Census) First(source credence.Source, count int) (*credence.Chunk, erro
 				return all, nil
 			}
 			if !marks[i] {
-				appendRow(all, &chunk, i)
+				all.Append(&chunk, i, 1)
 			}
 		}
 	}

@@ -101,7 +101,7 @@ func (t *keptRows) read(first, count int) error {
 
 // readKept reads the source in runs and copies the rows that are not dropped.
 func (t *keptRows) readKept(first, count int) error {
-	resetChunk(&t.kept, first, t.schema)
+	t.kept.Reset(t.schema, first)
 	if count == 0 {
 		return nil
 	}
@@ -117,34 +117,11 @@ func (t *keptRows) readKept(first, count int) error {
 				next++
 				continue
 			}
-			appendRow(&t.kept, &t.chunk, i)
+			t.kept.Append(&t.chunk, i, 1)
 		}
 		row += run
 	}
 	return nil
-}
-
-// resetChunk empties a chunk for rows of a schema, keeping its memory.
-func resetChunk(c *credence.Chunk, first int, schema *credence.Schema) {
-	c.First, c.Unseen = first, nil
-	c.Values.Reshape(0, len(schema.Columns))
-	c.Sparse.Reset(schema.Sparse)
-}
-
-// appendRow appends row i of a chunk of the same schema.
-func appendRow(dst, src *credence.Chunk, i int) {
-	if src.Unseen != nil || dst.Unseen != nil {
-		unseen := 0.0
-		if src.Unseen != nil {
-			unseen = src.Unseen[i]
-		}
-		dst.Unseen = append(lengthen(dst.Unseen, dst.Rows()), unseen)
-	}
-	dst.Values.Data = append(dst.Values.Data, src.Values.Row(i)...)
-	dst.Values.Rows++
-	if dst.Sparse.Cols > 0 {
-		dst.Sparse.AppendRow(src.Sparse.Row(i))
-	}
 }
 
 // drop finds the rows in which one of the table's columns is missing that drops names.

@@ -26,7 +26,7 @@ func TestNamedSparseColumns(t *testing.T) {
 		must.Succeed(t, v.add(0, &e))
 	}
 	var chunk credence.Chunk
-	resetChunk(&chunk, 0, v.schema)
+	chunk.Reset(v.schema, 0)
 	var rows []map[int]float64
 	for range 200 {
 		row := map[int]float64{}

@@ -50,29 +50,14 @@ func (s *Spread) Read(dst *credence.Chunk, first, count int) error {
 	if s.rows >= s.Source.Rows() {
 		return s.Source.Read(dst, first, count)
 	}
-	schema := s.Schema()
-	dst.First, dst.Unseen = first, nil
-	dst.Values.Reshape(count, len(schema.Columns))
-	dst.Sparse.Reset(schema.Sparse)
+	dst.Reset(s.Schema(), first)
 	for row := first; row < first+count; {
 		length := min(neighbours-row%neighbours, first+count-row)
 		if err := s.Source.Read(&s.chunk, s.SourceRow(row), length); err != nil {
 			return err
 		}
-		for i := range length {
-			copy(dst.Values.Row(row-first+i), s.chunk.Values.Row(i))
-			dst.Sparse.AppendRow(s.chunk.Sparse.Row(i))
-		}
-		if s.chunk.Unseen != nil {
-			for len(dst.Unseen) < row-first {
-				dst.Unseen = append(dst.Unseen, 0)
-			}
-			dst.Unseen = append(dst.Unseen, s.chunk.Unseen[:length]...)
-		}
+		dst.Append(&s.chunk, 0, length)
 		row += length
-	}
-	for dst.Unseen != nil && len(dst.Unseen) < count {
-		dst.Unseen = append(dst.Unseen, 0)
 	}
 	return nil
 }
