@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -196,7 +197,7 @@ func (v *view) loadTile(first int) {
 	}
 	v.first = first
 	from := &v.current.Values
-	v.tile = resize(v.tile, tileColumns*from.Rows)
+	v.tile = order.Resized(v.tile, tileColumns*from.Rows)
 	count := min(tileColumns, from.Cols-first)
 	for i := range from.Rows {
 		for k, value := range from.Row(i)[first : first+count] {

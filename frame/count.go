@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/internal/segments"
 )
 
@@ -116,7 +117,7 @@ func (c *Census) Add(chunk *credence.Chunk) error {
 	}
 	if drop {
 		r.show(chunk)
-		r.marks, r.column = resize(r.marks, chunk.Rows()), resize(r.column, chunk.Rows())
+		r.marks, r.column = order.Resized(r.marks, chunk.Rows()), order.Resized(r.column, chunk.Rows())
 		r.lacking(r.marks, r.column, c.frame.drops())
 	}
 	for i := range chunk.Rows() {
@@ -200,7 +201,7 @@ func (c *Census) count(block *credence.Chunk) error {
 	r := c.reader
 	r.show(block)
 	rows := block.Rows()
-	r.column = resize(r.column, rows)
+	r.column = order.Resized(r.column, rows)
 	if err := c.readWeights(rows); err != nil {
 		return err
 	}
@@ -225,7 +226,7 @@ func (c *Census) readWeights(rows int) error {
 	if e.Expr == nil {
 		return nil
 	}
-	r.weight = resize(r.weight, rows)
+	r.weight = order.Resized(r.weight, rows)
 	if err := r.evaluate(r.weight, e, len(e.Steps), 0); err != nil {
 		return err
 	}
@@ -377,7 +378,7 @@ func (c *Census) First(source credence.Source, count int) (*credence.Chunk, erro
 		if err := source.Read(&chunk, first, n); err != nil {
 			return nil, err
 		}
-		marks, column = resize(marks, n), resize(column, n)
+		marks, column = order.Resized(marks, n), order.Resized(column, n)
 		clear(marks)
 		if drops := c.frame.drops(); drops != nil {
 			c.reader.show(&chunk)

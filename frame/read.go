@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -110,7 +111,7 @@ func (b *Bound) fill(dst *float64, in *Input, first, i, from int) error {
 
 func (b *Bound) readSpecial(x *linop.Dense, s *specialInput, first, from int) error {
 	in := &b.frame.Inputs[s.to]
-	b.column = resize(b.column, x.Rows)
+	b.column = order.Resized(b.column, x.Rows)
 	steps := len(in.Expr.Steps)
 	if err := b.rows.evaluate(b.column, s.operand, steps, first); err != nil {
 		return err
@@ -232,7 +233,7 @@ func (b *Bound) readUnseen(dst []float64) []float64 {
 func (b *Bound) readSparse(dst *linop.CSR, from int) {
 	sparse := &b.rows.current.Sparse
 	if b.frame.Sparse == 0 || b.rows.schema.Sparse == 0 {
-		*dst = linop.CSR{Cols: b.frame.Sparse, Rows: b.rows.current.Rows(), Start: resize(dst.Start, b.rows.current.Rows()+1)}
+		*dst = linop.CSR{Cols: b.frame.Sparse, Rows: b.rows.current.Rows(), Start: order.Resized(dst.Start, b.rows.current.Rows()+1)}
 		clear(dst.Start)
 		return
 	}
@@ -269,7 +270,7 @@ func (b *Bound) readOthers(dst *credence.Batch, first, count, from int) error {
 	}
 	clear(dst.Offset)
 	for k := range f.Offset {
-		b.column = resize(b.column, count)
+		b.column = order.Resized(b.column, count)
 		if err := b.complete(b.column, b.offsets[k], "offset", first, from); err != nil {
 			return err
 		}
@@ -327,5 +328,5 @@ func optional(s []float64, n int, wanted bool) []float64 {
 	if !wanted {
 		return nil
 	}
-	return resize(s, n)
+	return order.Resized(s, n)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // Placer is implemented by sources that can tell people where a row stands, for
@@ -133,7 +134,7 @@ func (t *keptRows) drop(drops func(column string) bool) error {
 			return err
 		}
 		t.show(&t.chunk)
-		column, marks = resize(column, count), resize(marks, count)
+		column, marks = order.Resized(column, count), order.Resized(marks, count)
 		if t.lacking(marks, column, drops) == 0 {
 			continue
 		}
@@ -144,14 +145,6 @@ func (t *keptRows) drop(drops func(column string) bool) error {
 		}
 	}
 	return nil
-}
-
-// resize returns a slice of n elements, not nil, reusing memory.
-func resize[T any](s []T, n int) []T {
-	if s == nil || cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }
 
 // list joins names for a message, at most ten of them.

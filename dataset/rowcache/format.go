@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -159,7 +160,7 @@ func decodeSparse(s *linop.CSR, from []byte, e *entry, sparse bool) error {
 		return fmt.Errorf("%w: the rows of a block have %d entries, not %d", ErrDamaged, total, e.entries)
 	}
 	from = from[4*e.rows:]
-	s.Index = grow(s.Index, e.entries)
+	s.Index = order.Resized(s.Index, e.entries)
 	for i := range s.Index {
 		s.Index[i] = int32(binary.LittleEndian.Uint32(from[4*i:]))
 	}
@@ -168,18 +169,9 @@ func decodeSparse(s *linop.CSR, from []byte, e *entry, sparse bool) error {
 		s.Value = nil
 		return nil
 	}
-	s.Value = grow(s.Value, e.entries)
+	s.Value = order.Resized(s.Value, e.entries)
 	for i := range s.Value {
 		s.Value[i] = math.Float64frombits(binary.LittleEndian.Uint64(from[8*i:]))
 	}
 	return nil
-}
-
-// grow returns a slice of n elements in the memory of s where that suffices; it
-// is never nil.
-func grow[T any](s []T, n int) []T {
-	if s == nil || cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/atomicfile"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // Reader reads the rows of a file. It is safe for concurrent use with different
@@ -120,7 +121,7 @@ func (r *Reader) ReadBlock(dst *credence.Chunk, buffer *[]byte, i int) error {
 	dst.Values.Reshape(e.rows, r.width)
 	// Dense numbers are read where they stay, so that they are not copied.
 	dense := bytesOf(dst.Values.Data)
-	*buffer = grow(*buffer, int(e.length)-len(dense))
+	*buffer = order.Resized(*buffer, int(e.length)-len(dense))
 	sum, offset := uint32(0), e.offset
 	for _, part := range [][]byte{dense, *buffer} {
 		if _, err := r.file.ReadAt(part, offset); err != nil {

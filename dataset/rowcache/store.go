@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -89,23 +88,16 @@ func (s *Store) Create(key string, width int, sparse bool) (*Writer, error) {
 	}
 	atomicfile.Sweep(s.Folder, "", magic)
 	path := s.path(key)
-	for attempt := 0; ; attempt++ {
-		name := path + ".tmp-" + strconv.Itoa(os.Getpid()) + "-" + strconv.Itoa(attempt)
-		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) && attempt < 10_000 {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("rowcache: cannot write to %s: %w: name another folder with --cache", s.Folder, err)
-		}
-		atomicfile.Hold(file)
-		w := &Writer{store: s, file: file, path: path, width: width, sparse: sparse, limit: s.Capacity()}
-		if err := w.write([]byte(magic)); err != nil {
-			w.Abort()
-			return nil, err
-		}
-		return w, nil
+	file, err := atomicfile.Temporary(path, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("rowcache: cannot write to %s: %w: name another folder with --cache", s.Folder, err)
 	}
+	w := &Writer{store: s, file: file, path: path, width: width, sparse: sparse, limit: s.Capacity()}
+	if err := w.write([]byte(magic)); err != nil {
+		w.Abort()
+		return nil, err
+	}
+	return w, nil
 }
 
 // Capacity returns how many bytes the store may take.
@@ -117,7 +109,7 @@ func (s *Store) Capacity() int64 {
 	if free, known := freeBytes(s.Folder); known {
 		taken := int64(0)
 		for _, f := range s.files() {
-			taken += f.size
+			taken += f.Bytes
 		}
 		limit = half(free, taken)
 	}
@@ -227,14 +219,12 @@ type File struct {
 
 // List returns the complete caches, the one used last first.
 func (s *Store) List() []File {
-	var list []File
-	for _, f := range s.files() {
-		file := File{Name: f.name, Bytes: f.size, Used: f.used}
-		if r, err := open(filepath.Join(s.Folder, f.name)); err == nil {
-			file.Text = r.Text()
+	list := s.files()
+	for k := range list {
+		if r, err := open(filepath.Join(s.Folder, list[k].Name)); err == nil {
+			list[k].Text = r.Text()
 			r.Close()
 		}
-		list = append(list, file)
 	}
 	slices.SortFunc(list, func(a, b File) int { return b.Used.Compare(a.Used) })
 	return list
@@ -249,29 +239,22 @@ func (s *Store) Clean() (freed int64, err error) {
 	freed = atomicfile.Sweep(s.Folder, "", magic)
 	var errs []error
 	for _, f := range s.files() {
-		if err := os.Remove(filepath.Join(s.Folder, f.name)); err != nil {
+		if err := os.Remove(filepath.Join(s.Folder, f.Name)); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		freed += f.size
+		freed += f.Bytes
 	}
 	return freed, errors.Join(errs...)
 }
 
-// cacheFile is a file of the store.
-type cacheFile struct {
-	name string
-	size int64
-	used time.Time
-}
-
 // files lists the complete caches: regular files that begin as caches do.
-func (s *Store) files() []cacheFile {
+func (s *Store) files() []File {
 	entries, err := os.ReadDir(s.Folder)
 	if err != nil || s.isLink() {
 		return nil
 	}
-	var files []cacheFile
+	var files []File
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), extension) || !e.Type().IsRegular() {
 			continue
@@ -281,7 +264,7 @@ func (s *Store) files() []cacheFile {
 			continue
 		}
 		if info, err := file.Stat(); err == nil && info.Size() > 0 && atomicfile.Begins(file, magic) {
-			files = append(files, cacheFile{e.Name(), info.Size(), info.ModTime()})
+			files = append(files, File{Name: e.Name(), Bytes: info.Size(), Used: info.ModTime()})
 		}
 		file.Close()
 	}
@@ -293,15 +276,15 @@ func (s *Store) evict(limit int64, keep string) {
 	files := s.files()
 	total := int64(0)
 	for _, f := range files {
-		total += f.size
+		total += f.Bytes
 	}
-	slices.SortFunc(files, func(a, b cacheFile) int { return a.used.Compare(b.used) })
+	slices.SortFunc(files, func(a, b File) int { return a.Used.Compare(b.Used) })
 	for _, f := range files {
 		if total <= limit {
 			return
 		}
-		if f.name != keep && os.Remove(filepath.Join(s.Folder, f.name)) == nil {
-			total -= f.size
+		if f.Name != keep && os.Remove(filepath.Join(s.Folder, f.Name)) == nil {
+			total -= f.Bytes
 		}
 	}
 }

@@ -3,6 +3,7 @@ package online
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
@@ -74,7 +75,7 @@ func (f *FTRL) Learn(b *credence.Batch, probability []float64) (refused []int) {
 	for i := range b.Sparse.Rows {
 		f.state.prefetch(b, i)
 		r := rowOf(b, i)
-		f.work = grown(f.work, len(r.columns))
+		f.work = slices.Grow(f.work[:0], len(r.columns))
 		biasWeight, biasRoot := f.weight(&f.bias, 0, 0)
 		sum := biasWeight + r.offset
 		work := f.work[:len(r.columns)]

@@ -73,11 +73,3 @@ func rowOf(b *credence.Batch, i int) row {
 
 // counts says whether there is anything to learn from the row.
 func (r *row) counts() bool { return r.weight > 0 && !math.IsNaN(r.target) }
-
-// grown returns work with room for n numbers, one an entry.
-func grown[T any](work []T, n int) []T {
-	if cap(work) < n {
-		return make([]T, 2*n)[:n]
-	}
-	return work[:n]
-}

@@ -190,14 +190,20 @@ func createBeside(target string, mode fs.FileMode) (*os.File, error) {
 		name = name[:maxKeptName]
 	}
 	Sweep(folderOf(target), "."+name+".tmp-", "")
-	prefix := folder + "." + name + ".tmp-" + strconv.Itoa(os.Getpid()) + "-"
+	return Temporary(folder+"."+name, mode)
+}
+
+// Temporary makes a file that [Sweep] takes for what a crash left, once this process is gone: its name is that of path
+// with .tmp- and numbers behind.
+func Temporary(path string, mode fs.FileMode) (*os.File, error) {
+	prefix := path + ".tmp-" + strconv.Itoa(os.Getpid()) + "-"
 	for attempt := range maxNameAttempts {
-		file, err := os.OpenFile(prefix+strconv.Itoa(attempt), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		file, err := os.OpenFile(prefix+strconv.Itoa(attempt), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
 		if err == nil {
-			Hold(file)
+			lock(file) // in use as long as it is open, so that Sweep leaves it alone
 		}
 		return file, err
 	}

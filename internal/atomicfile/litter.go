@@ -15,10 +15,6 @@ import (
 // it has is gone: its owner may be about to lock it, here or on another machine.
 const young = time.Minute
 
-// Hold marks a temporary file as in use as long as it is open, so that Sweep leaves
-// it alone.
-func Hold(file *os.File) { lock(file) }
-
 // OpenRegular opens a file for reading that is no link, no pipe and no device.
 func OpenRegular(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|alone, 0)

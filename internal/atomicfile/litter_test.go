@@ -39,7 +39,7 @@ func TestLitterIsSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
-	Hold(held)
+	lock(held)
 	err = Write(filepath.Join(folder, "model"), func(w io.Writer) error {
 		_, err := io.WriteString(w, "whole")
 		return err

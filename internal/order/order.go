@@ -1,5 +1,5 @@
-// Package order has what package slices lacks for values that stand in several slices: their places in an order, and
-// runs of those that belong together.
+// Package order has what package slices lacks: for values that stand in several slices their places in an order, and
+// runs of those that belong together; and slices in memory that was used before.
 package order
 
 import (
@@ -21,6 +21,14 @@ func By(n int, compare func(a, b int) int) []int {
 	places := Places(n)
 	slices.SortStableFunc(places, compare)
 	return places
+}
+
+// Resized returns a slice of n elements with any contents, not nil, in the memory of s where that suffices.
+func Resized[T any](s []T, n int) []T {
+	if s == nil || cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // Last returns the places of the last k of n values in their order, of which no two are equal.

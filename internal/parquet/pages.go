@@ -240,11 +240,3 @@ func (p *Pages) readDictionary(from []byte, size, count int) error {
 	p.dictionary, err = entries(p.column.Type, p.raw, count, p.group.Take)
 	return err
 }
-
-// resized returns a slice of n values, in the memory of the old one where that is enough.
-func resized[T any](old []T, n int) []T {
-	if cap(old) < n {
-		return make([]T, n)
-	}
-	return old[:n]
-}

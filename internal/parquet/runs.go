@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/parquet-go/bitpack"
 )
 
@@ -152,7 +153,7 @@ func (d *deltas) begin(from []byte) error {
 	if head[0] > largestBlock || head[1] == 0 || head[0]%head[1] != 0 || head[0]/head[1]%32 != 0 || head[0] == 0 || head[2] > math.MaxInt32 {
 		return fmt.Errorf("%d differences in blocks of %d, each of %d parts", head[2], head[0], head[1])
 	}
-	*d = deltas{from: from[n:], left: int(head[2]), parts: int(head[1]), part: resized(d.part, int(head[0]/head[1]))}
+	*d = deltas{from: from[n:], left: int(head[2]), parts: int(head[1]), part: order.Resized(d.part, int(head[0]/head[1]))}
 	if d.left > 0 {
 		d.left, d.last, d.part[0] = d.left-1, first, 0
 		d.unpacked = d.part[:1]

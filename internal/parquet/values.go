@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/parquet-go/bitpack/unsafecast"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/bytestreamsplit"
@@ -96,12 +97,12 @@ func (s *values) next() (v Values, err error) {
 	n := 0
 	switch s.how {
 	case format.RLE, format.RLEDictionary:
-		s.int32s = resized(s.int32s, piece)
+		s.int32s = order.Resized(s.int32s, piece)
 		n, err = s.runs.next(s.int32s)
 		return Values{Int32s: s.int32s[:n]}, err
 	case format.Plain:
 		if s.kind == format.ByteArray {
-			s.texts = resized(s.texts, piece)
+			s.texts = order.Resized(s.texts, piece)
 			n, err = s.plainTexts(s.texts)
 			return Values{Texts: s.texts[:n]}, err
 		}
@@ -111,13 +112,13 @@ func (s *values) next() (v Values, err error) {
 	case format.ByteStreamSplit:
 		return s.split()
 	case format.DeltaBinaryPacked:
-		s.int64s = resized(s.int64s, piece)
+		s.int64s = order.Resized(s.int64s, piece)
 		n, err = s.lengths.next(s.int64s)
 		switch s.kind {
 		case format.Int64:
 			return Values{Int64s: s.int64s[:n]}, err
 		case format.Int32:
-			s.int32s = resized(s.int32s, n)
+			s.int32s = order.Resized(s.int32s, n)
 			for i, v := range s.int64s[:n] {
 				s.int32s[i] = int32(v)
 			}
@@ -164,7 +165,7 @@ func (s *values) plainTexts(to [][]byte) (n int, err error) {
 
 // deltaTexts returns the next texts whose lengths stand before all of them, and which may begin like the one before.
 func (s *values) deltaTexts() (v Values, err error) {
-	s.texts, s.arena = resized(s.texts, piece)[:0], s.arena[:0]
+	s.texts, s.arena = order.Resized(s.texts, piece)[:0], s.arena[:0]
 	var length, part [1]int64
 	for len(s.texts) < piece && len(s.arena) < pieceBytes {
 		if n, err := s.lengths.next(length[:]); n == 0 || err != nil {
@@ -196,7 +197,7 @@ func (s *values) split() (Values, error) {
 	width := widthOf(s.kind)
 	n := len(s.body) / max(1, width)
 	k := min(piece, n-s.at)
-	s.cut = resized(s.cut, k*width)
+	s.cut = order.Resized(s.cut, k*width)
 	for b := range width {
 		copy(s.cut[b*k:(b+1)*k], s.body[b*n+s.at:])
 	}

@@ -5,10 +5,11 @@
 package study
 
 import (
-	"math"
 	"os"
 	"strconv"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // Long says whether studies are wanted.
@@ -49,11 +50,6 @@ func Seed(otherwise uint64) uint64 {
 
 // MeanAndError returns the mean of the figures of several sets, and its standard error.
 func MeanAndError(list []float64) (mean, spread float64) {
-	for _, v := range list {
-		mean += v / float64(len(list))
-	}
-	for _, v := range list {
-		spread += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(spread / float64(len(list)*(len(list)-1)))
+	mean, spread = stat.MeanStdDev(list, nil)
+	return mean, stat.StdErr(spread, float64(len(list)))
 }
