@@ -149,3 +149,21 @@ func TestLaplaceNormal(t *testing.T) {
 }
 
 func first(a, _ []float64) []float64 { return a }
+
+// TestManyCutpointsUnderLaplace: curvature in hundreds of cutpoints would take minutes, so that laplace takes them from
+// the bound and tells who integrates over them.
+func TestManyCutpointsUnderLaplace(t *testing.T) {
+	const n = 110
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range n {
+		x[i], y[i] = math.Sin(float64(i*i)), float64(i)
+	}
+	rows := must.Value(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
+	for engine, treatment := range map[string]string{"laplace": "mode", "svi(covariance=full)": "integrate"} {
+		report := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x", Family: "ordinal", Engine: engine}))(t).Report
+		told := strings.Contains(strings.Join(report.Warnings, "\n"), "110 hyper-parameters are more than 100, and stay where the variational bound has them: engine svi(covariance=full) integrates over them")
+		if report.Hyperparameters != treatment || told != (engine == "laplace") {
+			t.Errorf("%s: hyper-parameters are %s, warnings %q", engine, report.Hyperparameters, report.Warnings)
+		}
+	}
+}

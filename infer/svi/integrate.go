@@ -323,9 +323,13 @@ func (g *integration) search(ctx context.Context, from *newton.Point, integrate 
 		return err
 	}
 	steep := laplace && len(g.theta) > 0 || slices.ContainsFunc(g.mode.Gradient, func(slope float64) bool { return math.Abs(slope) > steepest })
-	if many := len(g.theta) > hyper.ThreeNodeLimit; !integrate && (many || !steep) {
+	many, remedy := len(g.theta) > hyper.ThreeNodeLimit, "state the prior variance, as in normal(variance=1)"
+	if laplace && len(from.Free) > hyper.ThreeNodeLimit { // each step of each takes all rows and all others
+		integrate, remedy, g.config.Hyper = false, "engine svi(covariance=full) integrates over them", param.Mode
+	}
+	if !integrate && (many || !steep) {
 		if many && laplace {
-			g.warn("%d hyper-parameters are more than %d, and stay where the variational bound has them: state the prior variance, as in normal(variance=1)", len(g.theta), hyper.ThreeNodeLimit)
+			g.warn("%d hyper-parameters are more than %d, and stay where the variational bound has them: %s", len(g.theta), hyper.ThreeNodeLimit, remedy)
 		}
 		return nil
 	}
