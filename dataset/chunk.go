@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/table"
 )
@@ -110,10 +111,10 @@ func appendRows(a *linop.CSR, start []int, index []int32, values []float64, areO
 	switch {
 	case areOnes && a.Value == nil:
 	case areOnes:
-		a.Value = appendOnes(a.Value, hi-lo)
+		a.Value = text.AppendOnes(a.Value, hi-lo)
 	default:
 		if a.Value == nil {
-			a.Value = appendOnes(make([]float64, 0, cap(a.Index)), len(a.Index))
+			a.Value = text.AppendOnes(make([]float64, 0, cap(a.Index)), len(a.Index))
 		}
 		a.Value = append(a.Value, values[lo:hi]...)
 	}
@@ -122,13 +123,6 @@ func appendRows(a *linop.CSR, start []int, index []int32, values []float64, areO
 	for _, s := range start[1:] {
 		a.Start = append(a.Start, s+shift)
 	}
-}
-
-func appendOnes(values []float64, n int) []float64 {
-	for range n {
-		values = append(values, 1)
-	}
-	return values
 }
 
 // emptySparse makes a a matrix of so many rows and no columns.

@@ -72,7 +72,7 @@ func (n *numbering) appendRow(dst *linop.CSR, rows *table.Rows, i int) (unseen f
 		case values != nil:
 			values = append(values, value)
 		case value != 1:
-			values = append(appendOnes(make([]float64, 0, cap(index)+1), len(index)), value)
+			values = append(text.AppendOnes(make([]float64, 0, cap(index)+1), len(index)), value)
 		}
 		index = append(index, column)
 	}

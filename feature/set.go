@@ -251,9 +251,7 @@ func (s *Set) fillSparse(phi *credence.Design, rows *credence.Batch) {
 		return
 	}
 	window := phi.Dense.Columns(s.dense, s.sparse)
-	for i := range n {
-		clear(window.Row(i))
-	}
+	window.Clear()
 	csr.AddTo(&window)
 	csr.Reset(0)
 	csr.Rows, csr.Start = n, append(csr.Start, make([]int, n)...)

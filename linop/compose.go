@@ -286,7 +286,7 @@ func (s *Selection) MulBlock(dst, x *Dense) {
 // MulBlockTrans implements [Blocked].
 func (s *Selection) MulBlockTrans(dst, x *Dense) {
 	checkBlock("Selection.MulBlockTrans", s.Cols, len(s.Places), dst, x)
-	dst.clear()
+	dst.Clear()
 	for i, j := range s.Places {
 		kernel.Axpy(1, x.Row(i), dst.Row(j))
 	}

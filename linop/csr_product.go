@@ -118,7 +118,7 @@ func (a *CSR) AddMulVecTrans(dst, x []float64) {
 // MulBlock implements [Blocked].
 func (a *CSR) MulBlock(dst, x *Dense) {
 	checkBlock("MulBlock", a.Rows, a.Cols, dst, x)
-	dst.clear()
+	dst.Clear()
 	for i := range a.Rows {
 		a.AddRowMul(dst.Row(i), i, 1, x)
 	}
@@ -127,7 +127,7 @@ func (a *CSR) MulBlock(dst, x *Dense) {
 // MulBlockTrans implements [Blocked].
 func (a *CSR) MulBlockTrans(dst, x *Dense) {
 	checkBlock("MulBlockTrans", a.Cols, a.Rows, dst, x)
-	dst.clear()
+	dst.Clear()
 	for i := range a.Rows {
 		for j, v := range a.Each(i) {
 			kernel.Axpy(v, x.Row(i), dst.Row(j))

@@ -98,7 +98,7 @@ func (a *Dense) MulVecTrans(dst, x []float64) {
 // MulBlock implements [Blocked].
 func (a *Dense) MulBlock(dst, x *Dense) {
 	checkBlock("MulBlock", a.Rows, a.Cols, dst, x)
-	dst.clear()
+	dst.Clear()
 	for i := range a.Rows {
 		for j, v := range a.Row(i) {
 			kernel.Axpy(v, x.Row(j), dst.Row(i))
@@ -109,7 +109,7 @@ func (a *Dense) MulBlock(dst, x *Dense) {
 // MulBlockTrans implements [Blocked].
 func (a *Dense) MulBlockTrans(dst, x *Dense) {
 	checkBlock("MulBlockTrans", a.Cols, a.Rows, dst, x)
-	dst.clear()
+	dst.Clear()
 	for i := range a.Rows {
 		for j, v := range a.Row(i) {
 			kernel.Axpy(v, x.Row(i), dst.Row(j))

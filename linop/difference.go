@@ -70,7 +70,7 @@ func (d Difference) MulBlock(dst, x *Dense) {
 func (d Difference) MulBlockTrans(dst, x *Dense) {
 	rows, cols := d.Dims()
 	checkBlock("Difference.MulBlockTrans", cols, rows, dst, x)
-	dst.clear()
+	dst.Clear()
 	d.each(func(k, plus, minus int) {
 		up, down := dst.Row(plus), dst.Row(minus)
 		for c, v := range x.Row(k) {

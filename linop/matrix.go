@@ -88,7 +88,8 @@ func checkBlock(operation string, rows, cols int, dst, x *Dense) {
 	}
 }
 
-func (a *Dense) clear() {
+// Clear makes all elements 0.
+func (a *Dense) Clear() {
 	for i := range a.Rows {
 		clear(a.Row(i))
 	}

@@ -26,7 +26,7 @@ func (p *Diagonal) Latent(ws *credence.Workspace, mean, variance []float64, phi 
 // Covariance stores Φ_a diag(v) Φ_bᵀ.
 func (p *Diagonal) Covariance(_ *credence.Workspace, dst *linop.Dense, a, b *credence.Design) {
 	checkCovariance("Diagonal.Covariance", len(p.Mean), dst, a, b)
-	clearRows(dst)
+	dst.Clear()
 	addDiagonalCovariance(dst, a, b, p.Variance)
 }
 
@@ -90,7 +90,7 @@ func (p *SpikeSlab) Latent(ws *credence.Workspace, mean, variance []float64, phi
 // Covariance stores Φ_a diag(v) Φ_bᵀ.
 func (p *SpikeSlab) Covariance(_ *credence.Workspace, dst *linop.Dense, a, b *credence.Design) {
 	checkCovariance("SpikeSlab.Covariance", len(p.Mean), dst, a, b)
-	clearRows(dst)
+	dst.Clear()
 	addDiagonalCovariance(dst, a, b, p.Variance)
 }
 

@@ -108,7 +108,7 @@ func (p *Draws) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *crede
 	b.Mul(ws, means[m:], centre)
 	together := min(p.Count, MaxComponents)
 	left, right := ws.Floats(m*together), ws.Floats(n*together)
-	clearRows(dst)
+	dst.Clear()
 	p.each(func(first, count int) {
 		p.latents(ws, left, a, means[:m], first, count)
 		p.latents(ws, right, b, means[m:], first, count)

@@ -83,7 +83,7 @@ func (p *Dual) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *creden
 	left, right := ws.Floats(n*rows), ws.Floats(n*cols)
 	p.project(ws, left, ws.Floats(rows), a)
 	p.project(ws, right, ws.Floats(cols), b)
-	clearRows(dst)
+	dst.Clear()
 	addDiagonalCovariance(dst, a, b, p.PriorVariance)
 	centreCovariance(ws, dst, a, b, p.Centre, p.PriorVariance)
 	ws.Pool().Gemm(true, false, rows, cols, n, -1, left, max(1, rows), right, max(1, cols), 1, dst.Data, max(1, dst.Stride))

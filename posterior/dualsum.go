@@ -129,7 +129,7 @@ func (p *DualSum) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *cre
 	left, right, product := p.room(ws, rows), p.room(ws, cols), p.room(ws, max(rows, cols))
 	centredA, centredB := centredRows(ws, a, p.Centre), centredRows(ws, b, p.Centre)
 	left, right = p.project(ws, left, a, &centredA), p.project(ws, right, b, &centredB)
-	clearRows(dst)
+	dst.Clear()
 	addDiagonalCovariance(dst, a, b, p.PriorVariance)
 	centreCovariance(ws, dst, a, b, p.Centre, p.PriorVariance)
 	subtract := func(left, right []float64) {

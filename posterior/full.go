@@ -89,7 +89,7 @@ func (p *Full) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *creden
 	defer ws.Release(ws.Mark())
 	d := len(p.Mean)
 	left, right := ws.Floats(m*min(d, panel)), ws.Floats(n*min(d, panel))
-	clearRows(dst)
+	dst.Clear()
 	for first := 0; first < d; first += panel {
 		cols := min(panel, d-first)
 		a.MulUpper(ws, left, p.Factor, first, cols)
@@ -140,10 +140,4 @@ func checkCovariance(method string, d int, dst *linop.Dense, a, b *credence.Desi
 			method, d, m, left, n, right, dst.Rows, dst.Cols))
 	}
 	return m, n
-}
-
-func clearRows(a *linop.Dense) {
-	for i := range a.Rows {
-		clear(a.Row(i))
-	}
 }

@@ -55,7 +55,7 @@ func (p *Mixture) Latent(ws *credence.Workspace, mean, variance []float64, phi *
 func (p *Mixture) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *credence.Design) {
 	m, n := checkCovariance("Mixture.Covariance", p.Weights(), dst, a, b)
 	defer ws.Release(ws.Mark())
-	clearRows(dst)
+	dst.Clear()
 	d, share := p.Weights(), 1/float64(p.Count)
 	centre, spread := make([]float64, d), make([]float64, d)
 	for k := range p.Count {

@@ -93,11 +93,12 @@ func (b *Block) finite() bool {
 // spellOnes writes out the values that were ones so far.
 func (b *Block) spellOnes() {
 	if b.Ones {
-		b.Ones, b.Value = false, appendOnes(b.Value[:0], len(b.Keys))
+		b.Ones, b.Value = false, AppendOnes(b.Value[:0], len(b.Keys))
 	}
 }
 
-func appendOnes(values []float64, n int) []float64 {
+// AppendOnes appends n ones: what values that were left out stand for.
+func AppendOnes(values []float64, n int) []float64 {
 	for range n {
 		values = append(values, 1)
 	}

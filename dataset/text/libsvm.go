@@ -168,7 +168,7 @@ func (l *LibSVM) entries(b *Block, i int) (next int, what string) {
 			}
 		}
 		if ones && value != 1 {
-			ones, values = false, appendOnes(values[:0], len(keys)-1)
+			ones, values = false, AppendOnes(values[:0], len(keys)-1)
 		}
 		if !ones {
 			values = append(values, value)

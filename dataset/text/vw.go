@@ -146,7 +146,7 @@ func (v *VW) features(b *Block, first, end, line int) (what string) {
 			key := keyhash.Text(spaceKey, data[token.From:token.To])
 			if k := b.entries.find(keys[begin:], key); k >= 0 {
 				if ones {
-					ones, values = false, appendOnes(values[:0], len(keys))
+					ones, values = false, AppendOnes(values[:0], len(keys))
 				}
 				if values[begin+k] += value; math.IsInf(values[begin+k], 0) {
 					return notFinite
@@ -154,7 +154,7 @@ func (v *VW) features(b *Block, first, end, line int) (what string) {
 				continue
 			}
 			if ones && value != 1 {
-				ones, values = false, appendOnes(values[:0], len(keys))
+				ones, values = false, AppendOnes(values[:0], len(keys))
 			}
 			if keys = append(keys, key); !ones {
 				values = append(values, value)
