@@ -59,6 +59,10 @@ func TestStatedSchema(t *testing.T) {
 	if values[2] != 18688 || values[3] != 1234 || values[4] != 0 || values[6] == values[6] {
 		t.Errorf("%v", values)
 	}
+	// What is asked for goes before what the schema states.
+	if _, _, values := loaded(t, "id,zip,when,price,sold,city,gone\n7,1234,02.03.2021,2,no,Zug,-\n", dataset.Options{Stated: stated, Delimiter: ','}); values[0] != 7 {
+		t.Errorf("by commas: %v", values)
+	}
 	var notes []string
 	for _, n := range table.Notes() {
 		notes = append(notes, n.Column+" "+n.Text)

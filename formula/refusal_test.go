@@ -71,6 +71,7 @@ func TestFormulaRefusals(t *testing.T) {
 		{"price ~ clip(lat, 2, 2)", nil, "clip(lat, 2, 2)", "clip(lat, 2, 2): the first number must be below the second, as in clip(x, 0, 10)"},
 		{"price ~ log1p(lat, lon)", nil, "log1p(lat, lon)", "log1p takes one column, not 2: write log1p(x)"},
 		{"price ~ day(lat)", nil, "lat", "lat is not a date, and day is a part of one: declare what holds dates with --types lat=date"},
+		{"price ~ month(log(when))", dated(), "log(when)", "log(when) is not a date, and month is a part of one: declare what holds dates with --types when=date"},
 		{"price ~ lat + trials(lon)", nil, "trials", `there is no function "trials": write no term: --family 'binomial(trials=lon)' names the column`},
 		{"price ~ te(lat, lon)", nil, "te", `there is no function "te": write hsgp(lat, lon)`},
 		{"price ~ C()", nil, "C", `there is no function "C": write onehot(x)`},
@@ -219,6 +220,11 @@ func TestFormulaRefusals(t *testing.T) {
 	}
 }
 
+// dated is a schema with a column of dates.
+func dated() *credence.Schema {
+	return &credence.Schema{Columns: []credence.Column{{Name: "price"}, {Name: "when"}}, Reading: credence.Reading{Notations: map[string]credence.Notation{"when": {Date: "dmy"}}}}
+}
+
 func TestTargetRefusals(t *testing.T) {
 	for _, c := range []struct{ text, target, want string }{
 		{"lat", "", "formula: no target: write target ~ terms, or name one with --target"},
@@ -230,6 +236,14 @@ func TestTargetRefusals(t *testing.T) {
 		_, err := Parse(c.text, houses(1).Schema(), Options{Target: c.target})
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%q with --target %q: refusal reads\n%v, want\n%s", c.text, c.target, err, c.want)
+		}
+	}
+	for target, column := range map[string]string{"`x 1`": "x 1", "x 1": "x 1", "log(price)": "price", "price": "price"} {
+		schema := houses(1).Schema()
+		schema.Columns = append(schema.Columns, credence.Column{Name: "x 1"})
+		text := strings.Replace(target, "x 1", "`x 1`", 1-strings.Count(target, "`")/2)
+		if plan, err := Parse(text+" ~ lat", schema, Options{Target: target}); err != nil || plan.Frame.Target.Column != column {
+			t.Errorf("%s ~ lat with --target %q: %v", text, target, err)
 		}
 	}
 }

@@ -200,7 +200,7 @@ func compare(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestAppend: rows of a window follow those that are there, with and without values.
+// TestAppend: rows of a window follow those that are there, with and without values, in a matrix that had others.
 func TestAppend(t *testing.T) {
 	ones, some := CSR{Cols: 4}, CSR{Cols: 4}
 	for _, columns := range [][]int32{{0, 3}, {1}, nil, {0, 1, 2}} {
@@ -213,6 +213,7 @@ func TestAppend(t *testing.T) {
 	}
 	for _, pair := range [][2]CSR{{ones, ones}, {some, some}, {ones, some}, {some, ones}} {
 		var got, want CSR
+		got.Append(&pair[1])
 		got.Reset(4)
 		want.Reset(4)
 		for _, m := range pair {

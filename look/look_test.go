@@ -137,6 +137,7 @@ func TestPlanted(t *testing.T) {
 		{look.ID, "numbers the rows", "shuffled", func(i int) string { return fmt.Sprint((i*7)%600 + 100) }},
 		{look.ID, "another text in every row", "code", func(i int) string { return fmt.Sprintf("A-%04d", (i*7)%600) }},
 		{look.ID, "590 different texts in 600 rows", "note", func(i int) string { return fmt.Sprintf("note %d", min(i, 589)) }},
+		{look.ID, "291 different texts in 300 rows", "half", func(i int) string { return []string{fmt.Sprintf("note %d", min(i, 580)), ""}[i%2] }},
 		{look.Constant, "is 7 in every row", "seven", func(int) string { return "7" }},
 		{look.Constant, `is "x" in every row`, "same", func(i int) string { return []string{"x", ""}[i%2] }},
 		{look.Constant, "has no value in any row", "empty", func(int) string { return "" }},

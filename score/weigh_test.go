@@ -55,6 +55,14 @@ func TestRowsThatWeigh(t *testing.T) {
 		if b := baselineOf(fitted); b.Evidence != 2.5 || (b.Bound != "") != bound || b.RMSE != 2 {
 			t.Errorf("evidence of -30 of 12 rows: %+v", b)
 		}
+		own := new(frame.Column("w"))
+		for _, f := range []frame.Roles{{Weight: own}, {Precision: own}, {Offset: []frame.Expr{*own}}} {
+			fitted.Frame = &frame.Frame{Weight: f.Weight, Precision: f.Precision, Offset: f.Offset}
+			if b := baselineOf(fitted); b.Evidence.Defined() {
+				t.Errorf("evidence of rows with %+v: %v", f, b.Evidence)
+			}
+		}
+		fitted.Frame = &frame.Frame{}
 	}
 }
 

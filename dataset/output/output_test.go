@@ -35,6 +35,9 @@ func TestParquetGroupsRows(t *testing.T) {
 	if got := len(content.RowGroups()); got != 3 || content.NumRows() != rows {
 		t.Errorf("%d rows in %d groups, want %d in 3", content.NumRows(), got, rows)
 	}
+	if groups := content.Metadata().RowGroups; groups[0].TotalByteSize != groups[1].TotalByteSize {
+		t.Errorf("groups of as many numbers have %d and %d bytes", groups[0].TotalByteSize, groups[1].TotalByteSize)
+	}
 }
 
 // TestNumbersAsSpreadsheetsReadThem: numbers that are neither tiny nor huge have no exponent, and all are read back to
@@ -81,11 +84,11 @@ func TestFormats(t *testing.T) {
 		t.Errorf("without a writer: %v", err)
 	}
 	mean := Column{Name: "mean"}
-	for path, want := range map[string]string{"": "mean\n0.5\n", "p.TSV": "mean\n0.5\n", "p.vw": "0.5\n"} {
+	for path, want := range map[string]string{"": "mean,sd\n0.5,2\n", "p.TSV": "mean\tsd\n0.5\t2\n", "p.vw": "0.5\n"} {
 		var out bytes.Buffer
-		w, err := New(&out, path, []Column{mean})
+		w, err := New(&out, path, Numbers("mean", "sd"))
 		if err == nil {
-			err = errors.Join(w.Write(nil, []float64{0.5}), w.Close(), Check(path))
+			err = errors.Join(w.Write(nil, []float64{0.5, 2}), w.Close(), Check(path))
 		}
 		if err != nil || out.String() != want {
 			t.Errorf("%q: %q, %v", path, out.String(), err)

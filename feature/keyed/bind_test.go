@@ -229,6 +229,25 @@ func TestKindsOfOtherFiles(t *testing.T) {
 	}
 }
 
+// A constant offset is that of every file, whatever columns the files before had.
+func TestOffsetOfOtherFiles(t *testing.T) {
+	offset := []frame.Expr{{Value: 2}, frame.Column("o")}
+	plan := &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y")), Offset: offset}}
+	single(plan, Input{Expr: frame.Column("n")}, 0)
+	b := must.Value(NewLearning(plan, &Index{}, &Names{}))(t)
+	for _, names := range []string{"y n o", "o n y", "n y o more"} {
+		var columns []table.Column
+		for _, name := range strings.Fields(names) {
+			columns = append(columns, table.Column{Name: name})
+		}
+		var batch credence.Batch
+		must.Succeed(t, b.Begin(rowsOf(columns, strings.Join(slices.Repeat([]string{"1"}, len(columns)), ","))))
+		if _, err := b.Bind(&batch, 0, 1, 1); err != nil || !slices.Equal(batch.Offset, []float64{3}) {
+			t.Errorf("columns %s: offset %v, want 3; %v", names, batch.Offset, err)
+		}
+	}
+}
+
 // Before its first level, a category under the policy mean is not there: it has no feature, and its crosses have none.
 func TestMeanBeforeTheFirstLevel(t *testing.T) {
 	plan := &Plan{Format: Format, Roles: frame.Roles{Target: new(frame.Column("y")), Missing: frame.Mean}}
