@@ -156,6 +156,25 @@ func TestRowsAreThoseOfTheFile(t *testing.T) {
 			t.Errorf("%s: means %v", name, means[:2])
 		}
 	}
+	scorer, err := score.New(fitted(prices(200), "price ~ size + place"), score.Options{Missing: "drop"})
+	check(err)
+	options := apply.Options{Keep: []string{"id"}, Targets: score.RequireTargets}
+	options.Read.Stdin = strings.NewReader("id,size,place,price\na,,north,90\nb,50,west,95\nc,,west,80\nd,60,north,85\n")
+	file, err := apply.Open(t.Context(), scorer, []string{"-"}, options)
+	check(err)
+	defer file.Close()
+	kept := ""
+	check(file.Each(t.Context(), func(rows *score.Rows) error {
+		for i := range rows.Len() {
+			texts, err := file.Kept(nil, rows, i)
+			check(err)
+			kept += string(texts[0])
+		}
+		return nil
+	}))
+	if kept != "bd" { // rows that are left out have none
+		t.Errorf("the texts kept are %s", kept)
+	}
 }
 
 // counter counts what is read.

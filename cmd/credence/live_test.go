@@ -108,7 +108,7 @@ func TestTagsOfVowpalWabbitRows(t *testing.T) {
 		must(t, command, data, "-o", model, "-q")
 		plain := strings.Split(must(t, "predict", model, data, "-q"), "\n")
 		kept := strings.Split(must(t, "predict", model, data, "-q", "--keep", "tag"), "\n")
-		out := filepath.Join(t.TempDir(), "p.vw")
+		out := filepath.Join(t.TempDir(), map[string]string{"stream": "p.vw", "fit": "P.VW"}[command])
 		must(t, "predict", model, data, "-o", out, "-q")
 		written := sure(os.ReadFile(out))(t)
 		lines := strings.Split(string(written), "\n")

@@ -329,9 +329,11 @@ func TestFiguresHaveMeaning(t *testing.T) {
 			t.Errorf("%s\nlacks %s", out, want)
 		}
 	}
-	for _, order := range [][]string{{plain, none}, {none, plain}} {
-		out = must(t, "compare", order[0], order[1], path)
-		if !regexp.MustCompile(`\nbest      m gains 0\.\d+ on z, \d+\.\d standard errors, more than chance gives; lower nlpd and rmse are better\n`).MatchString(out) {
+	worse := filepath.Join(folder, "w.safetensors")
+	must(t, "fit", path, "--formula", "log(visits) ~ 0 + z", "-o", worse)
+	for _, order := range [][]string{{plain, none}, {none, plain}, {none, plain, worse}, {worse, none, plain}} {
+		out = must(t, append(append([]string{"compare"}, order...), path)...)
+		if !regexp.MustCompile(`\nbest      m gains \d\.\d+ on [wz], \d+\.\d standard errors, more than chance gives; lower nlpd and rmse are better\n`).MatchString(out) {
 			t.Error(out)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -307,6 +308,15 @@ func TestReducedGoesOn(t *testing.T) {
 	}
 	if left < 5 {
 		t.Errorf("at most %d weights left their parabolas", left)
+	}
+}
+
+// TestAnswersAreStored: a checkpoint has all of an answer but what is found of it at the end.
+func TestAnswersAreStored(t *testing.T) {
+	f := newFit(t, 20, 15, likelihood.Bernoulli{}, false, Config{})
+	want := &answer{mode: &mode{some(f.Table.Count()), 4, 5, true}, steps: 6, settled: true, at: [3]float64{7, 8, 9}, kept: []float64{10, 11}, evidence: 12}
+	if got := f.answerOf(store(want)); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v with %+v, want %+v with %+v", got, got.mode, want, want.mode)
 	}
 }
 
