@@ -97,3 +97,24 @@ func TestWorkIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestWideStudent: however wide f is beside the noise, its distribution function costs about the same, and is f's.
+func TestWideStudent(t *testing.T) {
+	l := likelihood.StudentT{DegreesOfFreedom: param.Hold(120), Scale: param.Hold(0.002)}
+	cost := func(sd float64) (least time.Duration) {
+		least = math.MaxInt64
+		for range 3 {
+			begin := study.Processor()
+			for range 2000 {
+				if p, want := l.PredictiveCDF(-0.7*sd, 0, sd*sd), 0.24196365222307303; math.Abs(p-want) > 1e-5 {
+					t.Fatalf("at an SD of %g: %v, want %v", sd, p, want)
+				}
+			}
+			least = min(least, study.Processor()-begin)
+		}
+		return least
+	}
+	if near, far := cost(1), cost(1e50); far > 8*near {
+		t.Errorf("an SD of 1 takes %v, of 1e50 %v", near, far)
+	}
+}

@@ -185,8 +185,9 @@ func (l StudentT) scaleMixture(d, variance float64) float64 {
 	const negligible = 1e-13
 	a, s2 := l.df()/2, l.scale()*l.scale()
 	peak, h := gammaAtMode(a), 0.9/math.Sqrt(a+4)
+	weight := func(u float64) float64 { return math.Exp(peak - a*special.ExpRemainder(u)) }
 	term := func(u float64) float64 {
-		return math.Exp(peak-a*special.ExpRemainder(u)) * special.NormalCDF(d/math.Sqrt(variance+s2*math.Exp(-u)))
+		return weight(u) * special.NormalCDF(d/math.Sqrt(variance+s2*math.Exp(-u)))
 	}
 	// the scale that reaches d, whose square may be beyond all numbers
 	far := math.Min(0, 2*math.Log(l.scale()/math.Abs(d)))
@@ -199,7 +200,7 @@ func (l StudentT) scaleMixture(d, variance float64) float64 {
 	}
 	for u := -h; ; u -= h {
 		t := term(u)
-		if sum += t; !(t > negligible*sum) && u < far {
+		if sum += t; !(t > negligible*sum) && (u < far || weight(u) <= negligible*sum) {
 			break
 		}
 	}
