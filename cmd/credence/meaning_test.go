@@ -339,4 +339,9 @@ func TestStreamSkipsWhatFitRefuses(t *testing.T) {
 	if number(t, last, "rows") != 41 || number(t, last, "malformed") != 1 {
 		t.Errorf("%s\n%s", lines[len(lines)-1], o.err)
 	}
+	// A cell of a third class is a fault as any other.
+	path = file(t, "c.csv", repeat("y,x\n", 40, func(i int) string { return fmt.Sprintf("%s,%d\n", []string{"no", "yes"}[label(i)], i%7) })+"maybe,3\n")
+	if o = invoke(t, "", "stream", path, "-f", "y ~ x", "-o", filepath.Join(t.TempDir(), "m"), "--max-bad", "1"); o.code != exitDone || !strings.Contains(o.err, "c.csv:42: ") {
+		t.Errorf("exit %d: %s", o.code, o.err)
+	}
 }

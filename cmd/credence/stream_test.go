@@ -320,6 +320,10 @@ func TestStreamResumesBehindTheEnd(t *testing.T) {
 		t.Errorf("two passes: %v rows", fit["rows"])
 	}
 	whole := sure(os.ReadFile(several))(t)
+	piped := filepath.Join(t.TempDir(), "m")
+	if o := invoke(t, string(sure(os.ReadFile(path))(t)), append([]string{"stream", "-", "--engine", "sep(passes=2)"}, append(args, piped)...)...); o.code != exitDone || !bytes.Equal(whole, sure(os.ReadFile(piped))(t)) {
+		t.Errorf("two passes over a pipe are not those over the file: exit %d: %s", o.code, o.err)
+	}
 	if err := os.Remove(several); err != nil { // as a kill between the last checkpoint and the model leaves it
 		t.Fatal(err)
 	}

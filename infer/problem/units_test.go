@@ -3,7 +3,22 @@ package problem
 import (
 	"math"
 	"testing"
+
+	"github.com/credence-ml/credence"
 )
+
+// TestLogHyperPrior: the slope of the prior of a logarithm is that of its log density, of any width.
+func TestLogHyperPrior(t *testing.T) {
+	for _, sd := range []float64{0, 0.3, 1, 4} {
+		h := credence.Hyper{PriorMean: 0.7, PriorSD: sd}
+		const step = 1e-4
+		below, _ := LogHyperPrior(h, 1.5-step)
+		above, _ := LogHyperPrior(h, 1.5+step)
+		if _, slope := LogHyperPrior(h, 1.5); math.Abs(slope-(above-below)/(2*step)) > 1e-8 {
+			t.Errorf("of width %v the slope is %v, by differences %v", sd, slope, (above-below)/(2*step))
+		}
+	}
+}
 
 // TestUnits: the ways of a mean, a covariance, its factor and independent variances to own units are those of w ↦
 // T(s·w) + (c, 0, 0) with T = [1, −x̄ᵀ; 0, I], multiplied out.

@@ -83,6 +83,9 @@ func TestHalfLife(t *testing.T) {
 			t.Fatalf("row %d: %v, and %v where no time passes", i, got[i], want[i])
 		}
 	}
+	if again := restored(t, stateOf(t, l)); again.aged != l.aged || again.ageRows != l.ageRows || l.ageRows == 0 {
+		t.Errorf("a state has aged by %v, %d rows ago, and its learner by %v and %d", again.aged, again.ageRows, l.aged, l.ageRows)
+	}
 	if l.events.LateRows != 12 || len(l.warnings()) != 1 {
 		t.Errorf("%d late rows, warnings %q", l.events.LateRows, l.warnings())
 	}
