@@ -100,7 +100,7 @@ func (b *Batch) Append(src *Batch, first, count int) {
 		to   *[]float64
 		from []float64
 		none float64
-	}{{&b.Target, src.Target, 0}, {&b.Offset, src.Offset, 0}, {&b.Weight, src.Weight, 1}, {&b.Precision, src.Precision, 1}, {&b.Trials, src.Trials, 1}, {&b.Unseen, src.Unseen, 0}} {
+	}{{&b.Target, src.Target, 0}, {&b.Offset, src.Offset, 0}, {&b.Weight, src.Weight, 1}, {&b.Precision, src.Precision, 1}, {&b.Trials, src.Trials, 1}, {&b.Unseen, src.Unseen, 0}, {&b.Time, src.Time, 0}} {
 		if role.from == nil && *role.to == nil {
 			continue
 		}
