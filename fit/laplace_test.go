@@ -159,7 +159,7 @@ func TestManyCutpointsUnderLaplace(t *testing.T) {
 		x[i], y[i] = math.Sin(float64(i*i)), float64(i)
 	}
 	rows := must.Value(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
-	for engine, treatment := range map[string]string{"laplace": "mode", "svi(covariance=full)": "integrate"} {
+	for engine, treatment := range map[string]string{"laplace": "mode", "laplace(hyper=ml)": "ml", "svi(covariance=full)": "integrate"} {
 		report := must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x", Family: "ordinal", Engine: engine}))(t).Report
 		told := strings.Contains(strings.Join(report.Warnings, "\n"), "110 hyper-parameters are more than 100, and stay where the variational bound has them: engine svi(covariance=full) integrates over them")
 		if report.Hyperparameters != treatment || told != (engine == "laplace") {

@@ -6,7 +6,8 @@ import (
 	"io"
 	"math"
 	"slices"
-	"unsafe"
+
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // DType is an element type, spelled as in the header.
@@ -59,18 +60,13 @@ func TypeOf[T Element]() DType {
 const chunkBytes = 1 << 14
 
 // littleEndian says whether numbers lie in memory as they are stored. Tests set it.
-var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
-// memory returns the bytes of values where they lie.
-func memory[T Element](values []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*TypeOf[T]().Size())
-}
+var littleEndian = order.LittleEndian
 
 // Encode writes values to w as they are stored, in pieces of bounded size. It is
 // what a Tensor.Data function calls, as often as it likes.
 func Encode[T Element](w io.Writer, values []T) error {
 	for chunk := range slices.Chunk(values, chunkBytes/TypeOf[T]().Size()) {
-		part, err := memory(chunk), error(nil)
+		part, err := order.Bytes(chunk), error(nil)
 		if !littleEndian {
 			part, err = binary.Append(nil, binary.LittleEndian, chunk)
 		}

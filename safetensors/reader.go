@@ -11,6 +11,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // A Reader gives access to the tensors of a file, one at a time. Its methods may
@@ -236,7 +238,7 @@ func lookUp[T Element](r *Reader, name string) (Info, error) {
 
 // decodeFrom fills dst from a place of a tensor's bytes.
 func decodeFrom[T Element](dst []T, section *io.SectionReader, offset int64) error {
-	stored := memory(dst)
+	stored := order.Bytes(dst)
 	err := readFull(section, stored, offset)
 	if err == nil && !littleEndian {
 		_, err = binary.Decode(stored, binary.LittleEndian, dst)

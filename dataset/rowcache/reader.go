@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/atomicfile"
@@ -120,7 +119,7 @@ func (r *Reader) ReadBlock(dst *credence.Chunk, buffer *[]byte, i int) error {
 	e := &r.index[i]
 	dst.Values.Reshape(e.rows, r.width)
 	// Dense numbers are read where they stay, so that they are not copied.
-	dense := bytesOf(dst.Values.Data)
+	dense := order.Bytes(dst.Values.Data)
 	*buffer = order.Resized(*buffer, int(e.length)-len(dense))
 	sum, offset := uint32(0), e.offset
 	for _, part := range [][]byte{dense, *buffer} {
@@ -132,21 +131,13 @@ func (r *Reader) ReadBlock(dst *credence.Chunk, buffer *[]byte, i int) error {
 	if sum != e.sum {
 		return fmt.Errorf("%w: block %d does not match its checksum", ErrDamaged, i)
 	}
-	if bigEndian {
+	if !order.LittleEndian {
 		for k := range dst.Values.Data {
 			dst.Values.Data[k] = math.Float64frombits(binary.LittleEndian.Uint64(dense[8*k:]))
 		}
 	}
 	dst.First = r.first[i]
 	return decodeSparse(&dst.Sparse, *buffer, e, r.sparse)
-}
-
-// bigEndian says that numbers in memory are not as in the file.
-var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
-
-// bytesOf returns the memory of numbers.
-func bytesOf(values []float64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
 }
 
 // Close closes the file.

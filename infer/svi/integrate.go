@@ -324,7 +324,7 @@ func (g *integration) search(ctx context.Context, from *newton.Point, integrate 
 	}
 	steep := laplace && len(g.theta) > 0 || slices.ContainsFunc(g.mode.Gradient, func(slope float64) bool { return math.Abs(slope) > steepest })
 	many, remedy := len(g.theta) > hyper.ThreeNodeLimit, "state the prior variance, as in normal(variance=1)"
-	if laplace && len(from.Free) > hyper.ThreeNodeLimit { // each step of each takes all rows and all others
+	if integrate && laplace && len(from.Free) > hyper.ThreeNodeLimit { // each step of one takes all rows and all others
 		integrate, remedy, g.config.Hyper = false, "engine svi(covariance=full) integrates over them", param.Mode
 	}
 	if !integrate && (many || !steep) {

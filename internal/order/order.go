@@ -1,10 +1,12 @@
 // Package order has what package slices lacks: for values that stand in several slices their places in an order, and
-// runs of those that belong together; and slices in memory that was used before.
+// runs of those that belong together; slices in memory that was used before, and the bytes of numbers where they lie.
 package order
 
 import (
+	"encoding/binary"
 	"iter"
 	"slices"
+	"unsafe"
 )
 
 // Places returns 0, 1, …, n−1.
@@ -29,6 +31,15 @@ func Resized[T any](s []T, n int) []T {
 		return make([]T, n)
 	}
 	return s[:n]
+}
+
+// LittleEndian says whether numbers lie in memory as files of this house have them.
+var LittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// Bytes returns the memory of numbers.
+func Bytes[T float64 | float32 | int64 | uint64 | int32 | uint8](numbers []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(one)))
 }
 
 // Last returns the places of the last k of n values in their order, of which no two are equal.
