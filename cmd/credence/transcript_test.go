@@ -21,8 +21,8 @@ import (
 //
 // A line "$ credence …" is a command; "< FILE" at its end is its standard input. "$ show FILE …" prints text files,
 // "$ first N FILE" its first lines, "$ join FILE … > FILE" writes files one behind the other, and "$ change FILE N"
-// flips a bit of the byte at N. What stands before the first command says what the transcript holds. The tables are
-// those of [transcriptTables].
+// flips a bit of the byte at N. "$ write FILE LINE …" writes lines, which may have Go's escapes.
+// What stands before the first command says what the transcript holds. The tables are those of [transcriptTables].
 func TestTranscripts(t *testing.T) {
 	paths := sure(filepath.Glob("testdata/transcripts/*.txt"))(t)
 	if len(paths) == 0 {
@@ -99,12 +99,16 @@ func transcribed(t *testing.T, args []string) string {
 		content[sure(strconv.Atoi(args[2]))(t)] ^= 1
 		write(args[1], string(content))
 		return ""
+	case "write":
+		text := strings.ReplaceAll(strings.Join(args[2:], `\n`)+`\n`, `"`, `\"`)
+		write(args[1], sure(strconv.Unquote(`"`+text+`"`))(t))
+		return ""
 	case "credence":
 	default:
 		t.Fatalf("%q is no command of a transcript", args[0])
 	}
 	stdin := ""
-	if n := len(args); args[n-2] == "<" {
+	if n := len(args); n > 2 && args[n-2] == "<" {
 		stdin, args = read(args[n-1]), args[:n-2]
 	}
 	o := invoke(t, stdin, args[1:]...)
