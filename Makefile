@@ -93,16 +93,16 @@ study:
 calibration:
 	CREDENCE_CALIBRATION=1 $(GO) test -timeout 6h -v -run "^($(call asking,OnlyCalibration|Calibration))$$|CoverageIsTold" $(call folders,OnlyCalibration|Calibration) ./infer/sep
 
-# What takes longer than a commit can wait for, once a night: studies whole, every short test of what shares work under the
-# race detector, hostile in full, every fuzz target for a minute. About two hours.
+# What takes longer than a commit can wait for, once a night: every short test of what shares work under the race detector,
+# hostile in full, every fuzz target for a minute, studies whole. About two hours.
 night:
 	CGO_ENABLED=0 $(GO) build -tags purego ./...
 	$(MAKE) build PLATFORMS='linux/386 linux/arm linux/arm64 js/wasm'
-	CREDENCE_NIGHT=1 CREDENCE_STUDY=1 $(GO) test -timeout 2h $(call folders,Only|Long|Night)
 	CGO_ENABLED=1 $(GO) test -short -race -timeout 1h $(OWN) $(SHARED)
 	$(MAKE) beam
 	$(MAKE) hostile SOAK=20m
 	$(MAKE) fuzz FUZZTIME=60s
+	CREDENCE_NIGHT=1 CREDENCE_STUDY=1 $(GO) test -timeout 2h $(call folders,Only|Long|Night)
 
 cover:
 	$(GO) test -short -coverprofile=dist/cover.out ./...

@@ -22,7 +22,9 @@
 // its distribution under the model: probabilities in closed form where the family has them, moments from posterior
 // predictive draws else. Draws are few for each row, but the moments of a sum over many rows are known well, and its
 // tail is that of the gamma distribution with the same three moments. Curves and products are score tests whose
-// variance is the larger of the model's and of the scores' own, so that wrong dispersions do not pass for trends.
+// variance is the larger of the model's and of the scores' own, so that wrong dispersions do not pass for trends. Of
+// counts without a dispersion of their own a second test, Wald's at the step that is likeliest, sees what a few large
+// counts hide from the first; each has half the error.
 // Residuals of rows that a model was fitted to are too small by their leverage, those of other rows too large by it:
 // both are corrected for, and what correlation is left makes p-values of fitted rows too large, never too small. A
 // posterior without any spread has no leverages: where it follows its own rows closely nothing is said of them. Sizes

@@ -360,11 +360,7 @@ func hashOf(b *credence.Batch, i int) uint64 {
 // add adds a row, unless its residual is no number.
 func (s *sample) add(l family, place int, y, mean, variance float64) bool {
 	centre, spread := moments(l, mean)
-	const step = 1e-4
-	below, _ := moments(l, mean-step)
-	above, _ := moments(l, mean+step)
-	slope := (above - below) / (2 * step)
-	information := slope * slope / (spread * spread)
+	information := informationAt(l, mean)
 	leverage := math.Min(variance*information, largestLeverage)
 	residual := (y - centre) / spread
 	if s.options.Fitted {
@@ -388,6 +384,16 @@ func (s *sample) add(l family, place int, y, mean, variance float64) bool {
 	s.residual, s.score = append(s.residual, residual), append(s.score, score)
 	s.information = append(s.information, information)
 	return true
+}
+
+// informationAt is the square of the slope of E y in f, over the variance of y.
+func informationAt(l family, f float64) float64 {
+	const step = 1e-4
+	below, _ := moments(l, f-step)
+	above, _ := moments(l, f+step)
+	_, spread := moments(l, f)
+	slope := (above - below) / (2 * step)
+	return slope * slope / (spread * spread)
 }
 
 // leaveOut takes rows out of those used.
