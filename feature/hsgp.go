@@ -236,7 +236,8 @@ func (s *Set) Widened(signal func(block string) float64) (wider *Set, short []st
 		if t, ok := term.(*HSGP); ok {
 			w, lacks := t.widened(signal(t.Name))
 			if lacks != "" {
-				short = append(short, fmt.Sprintf("%s: the lengthscale %.3g asks for %s", t.Name, t.Lengthscale.Values, lacks))
+				text := strings.ReplaceAll(fmt.Sprintf("%.3g", t.Lengthscale.Values), " ", ", ")
+				short = append(short, fmt.Sprintf("%s: the lengthscale %s asks for %s", t.Name, text, lacks))
 			}
 			if w != nil {
 				return w

@@ -146,7 +146,7 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	}
 	p.say("model   %s", path)
 	if result.Formula != "" {
-		line := fmt.Sprintf("        %s   %s", nameText(result.Formula), result.Family)
+		line := fmt.Sprintf("        %s   %s", nameText(result.Formula), cmp.Or(fitted.Recipe.Family, result.Family))
 		if result.Prior != "" {
 			line += ", " + result.Prior + " prior"
 		}

@@ -9,12 +9,15 @@ import (
 
 // transcriptTables are the files that transcripts read, by name.
 //
-//   - claims.csv and new.csv, 240 and 60 rows: one target of every family (count, cost, loss, hit, kind, grade, wins of
-//     8, price), numbers x, z (some missing), area, a category region, groups g of 12 levels and s of 40, a date, times
-//     day and hour, weights w, exposures e. new.csv has levels that claims.csv lacks.
+//   - claims.csv, new.csv and april.csv, 240, 60 and 330 rows: one target of every family (count, cost, loss, hit,
+//     kind, grade, wins of 8, price), numbers x, z (some missing), area, a category region, groups g of 12 levels and s
+//     of 40, a date, times day and hour, weights w, exposures e. new.csv has levels that claims.csv lacks.
 //   - long.csv, 9,000 rows of y, hit, count, x, z, g, w: beyond one block of rows of everything that goes by blocks.
 //   - genes.csv, 60 rows of y, hit and 40 columns of which three tell.
 //   - clicks.vw and clicks.libsvm, 600 rows.
+//   - visits.csv, 120 rows of y, x, a time of day, and schools within districts, with missing values in words;
+//     euro.csv, the same with semicolons, decimal commas and points between thousands.
+//   - torn.csv, with a row that is short, and wrong.csv, with a word among 12,000 numbers.
 func transcriptTables() map[string]string {
 	tables := map[string]string{}
 	claims := func(name string, rows int, seed uint64, levels int) {
@@ -63,6 +66,7 @@ func transcriptTables() map[string]string {
 	}
 	claims("claims.csv", 240, 1, 3)
 	claims("new.csv", 60, 2, 4)
+	claims("april.csv", 330, 4, 3)
 
 	rng := rand.New(rand.NewPCG(3, 1))
 	var long, genes, sparse, words strings.Builder
@@ -107,6 +111,26 @@ func transcriptTables() map[string]string {
 		fmt.Fprintf(&sparse, "%d %d:1 %d:1 41:%g\n", y, 1+site, 11+user, age)
 	}
 	tables["clicks.vw"], tables["clicks.libsvm"] = words.String(), sparse.String()
+
+	var visits, euro strings.Builder
+	visits.WriteString("y,rent,x,t,district,school\n")
+	euro.WriteString("y;rent;x;t;district;school\n")
+	for i := range 120 {
+		district, hour, x := rng.IntN(6), rng.IntN(24), fmt.Sprint(round3(rng.NormFloat64()))
+		school := 4*district + rng.IntN(4)
+		y := round3(math.Sin(float64(district)) + 0.5*math.Cos(float64(7*school)) + 0.6*math.Sin(float64(hour)/24*2*math.Pi) + 0.4*rng.NormFloat64())
+		rent := 900 + rng.IntN(3000)
+		if i%17 == 5 {
+			x = "n/a"
+		}
+		rest := fmt.Sprintf("2024-%02d-%02d %02d:%02d:00,d%d,s%d\n", 1+rng.IntN(12), 1+rng.IntN(28), hour, rng.IntN(60), district, school)
+		fmt.Fprintf(&visits, "%g,%d,%s,%s", y, rent, x, rest)
+		fmt.Fprintf(&euro, "%s;%d.%03d,50;%s;%s", strings.ReplaceAll(fmt.Sprint(y), ".", ","), rent/1000, rent%1000,
+			strings.ReplaceAll(x, ".", ","), strings.ReplaceAll(rest, ",", ";"))
+	}
+	tables["visits.csv"], tables["euro.csv"] = visits.String(), euro.String()
+	tables["torn.csv"] = "y,x\n1,2\n2\n3,4\n"
+	tables["wrong.csv"] = "y,x\n" + strings.Repeat("1,2\n2,3\n1,3\n", 4000) + "3,high\n"
 	return tables
 }
 

@@ -116,6 +116,7 @@ func transcribed(t *testing.T, args []string) string {
 	if o.code != exitDone {
 		out = strings.TrimRight(out, "\n") + fmt.Sprintf("\nexit %d\n", o.code)
 	}
+	out = digests.ReplaceAllString(ongoing.ReplaceAllString(out, ""), "${1}DIGEST")
 	return timed.ReplaceAllString(out, "${1}${4}TIME")
 }
 
@@ -124,6 +125,12 @@ var shellWords = regexp.MustCompile(`('[^']*'|[^'\s])+`)
 
 // timed are the figures that no two runs share.
 var timed = regexp.MustCompile(`("seconds": |\bin |  )[0-9.e+-]+( (seconds|ms|s|min))\b|("seconds": )[0-9.e+-]+`)
+
+// ongoing are the lines of progress, of which a busy machine has more.
+var ongoing = regexp.MustCompile(`(?m)^credence: [^:\n]*(, just begun| so far|, about [^:\n]* left| will take about | for a step, of )[^:\n]*\n`)
+
+// digests are those of files and of jobs, in which the last digits of all figures are.
+var digests = regexp.MustCompile(`(job |credence:)[0-9a-f]{12}\b|\b[0-9a-f]{64}\b`)
 
 // spread writes JSON over lines, so that differences show.
 func spread(out string) string {

@@ -27,7 +27,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if setting.Classes {
 		for i, u := range table.Unit() {
 			if w := u * u; math.Abs(w-math.Round(w)) > 1e-9*math.Max(1, w) || w > mostCopies {
-				return nil, fmt.Errorf("gibbs: row %d has weight %g: classes take whole numbers up to %d only; use engine ep", i+1, w, mostCopies)
+				return nil, fmt.Errorf("gibbs: row %d has weight %.10g: classes take whole numbers up to %d only; use engine ep", i+1, w, mostCopies)
 			}
 		}
 	}

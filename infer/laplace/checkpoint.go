@@ -74,5 +74,9 @@ func (f *fit) resume() (*progress, error) {
 			return nil, fmt.Errorf("laplace: checkpoint %s has %d numbers of an answer: name another file, or remove this one to begin anew", f.config.Checkpoint, len(s.numbers))
 		}
 	}
+	// A search that came to its limit is made again, for the limit may be another now.
+	if k := slices.IndexFunc(p.Final, func(s stored) bool { return !s.Converged }); k >= 0 {
+		p.Final = p.Final[:k]
+	}
 	return p, nil
 }
