@@ -56,6 +56,7 @@ func (f *factorisation) run(n int, a []float64, lda int) int {
 	const alone = 320 // up to this size, waking a worker takes as long as it saves
 	g, p := f.grid, f.pool
 	f.n, f.a, f.lda = n, a, lda
+	f.reserve(min(n, side))
 	f.workers = 1
 	if n > alone {
 		f.workers = p.threads

@@ -42,21 +42,26 @@ func (p *Pool) triangles() *triangle {
 	if p.triangle == nil {
 		g := p.float64s()
 		t := &triangle{pool: p, grid: g, panel: make([][]float64, p.threads), rows: make([][]float64, p.threads)}
-		t.strip = aligned[float64](side * side)
-		t.tri = aligned[float64](side * g.mr)
-		for w := range t.panel {
-			t.panel[w] = aligned[float64](side * g.nr)
-		}
 		t.runLoad, t.runSolve = t.loadStrip, t.solvePanel
 		p.triangle = t
 	}
 	return p.triangle
 }
 
+// reserve makes room for blocks of kb rows: those of few rows are most that a program of small fits has.
+func (t *triangle) reserve(kb int) {
+	rows := up(kb, t.grid.mr)
+	t.strip, t.tri = grow(t.strip, rows*side), grow(t.tri, rows*t.grid.mr)
+	for w := range t.panel {
+		t.panel[w] = grow(t.panel[w], rows*t.grid.nr)
+	}
+}
+
 // load packs the upper triangle of the kb×kb block at u, to be used from the
 // first row or, if back, from the last.
 func (t *triangle) load(back bool, kb int, u []float64, ldu int) {
 	t.kb, t.back, t.u, t.ldu = kb, back, u, ldu
+	t.reserve(kb)
 	strips := (kb + t.grid.mr - 1) / t.grid.mr
 	if t.pool.awake > 0 {
 		t.pool.Run(strips, t.runLoad)
