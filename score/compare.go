@@ -234,6 +234,16 @@ func (s *Scores) otherTransform(first *Scores) (bool, error) {
 	return true, nil
 }
 
+// Beside refuses a target that cannot be compared with that of the first model, as [Compare] does, before any row is
+// scored. It refuses nothing where first is nil.
+func (s *Scores) Beside(first *Scores) error {
+	if first == nil {
+		return nil
+	}
+	_, err := s.otherTransform(first)
+	return err
+}
+
 // against measures s beside the scores of the first model. Rows count by their
 // weights: one of weight 2 is the same row twice.
 func (s *Scores) against(first *Scores, across bool) Compared {

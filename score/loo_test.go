@@ -1,6 +1,7 @@
 package score_test
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -129,6 +130,13 @@ func TestCompareLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		scores = append(scores, s)
+	}
+	if err := errors.Join(scores[1].Beside(scores[0]), scores[0].Beside(nil)); err != nil {
+		t.Error(err)
+	}
+	other := score.NewScores("size", fitted(t, all, fit.Options{Formula: "Size ~ Zip"}))
+	if err := other.Beside(scores[0]); err == nil || !strings.Contains(err.Error(), "different targets") {
+		t.Errorf("another target before rows are scored: %v", err)
 	}
 	c := must.Value(score.Compare(scores...))(t)
 	slope := 0.0

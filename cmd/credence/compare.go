@@ -65,7 +65,11 @@ func (p *program) compare(ctx context.Context, models []string, data string, fla
 	defer kept.Close()
 	var all []*score.Scores
 	for _, path := range models {
-		scores, err := p.scores(ctx, path, data, application{flags: flags, targets: score.RequireTargets, kept: kept}, again, leave)
+		a := application{flags: flags, targets: score.RequireTargets, kept: kept}
+		if len(all) > 0 {
+			a.first = all[0]
+		}
+		scores, err := p.scores(ctx, path, data, a, again, leave)
 		if err != nil {
 			return err
 		}
@@ -99,6 +103,9 @@ func (p *program) scores(ctx context.Context, model, data string, a application,
 	}
 	defer file.Close()
 	scores := score.NewScores(model, file.Scorer().Fitted())
+	if err := scores.Beside(a.first); err != nil {
+		return nil, err
+	}
 	_, rows := file.Counts()
 	scores.Expect(rows)
 	if leave {

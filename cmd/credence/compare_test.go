@@ -41,6 +41,7 @@ func TestCompareRefusesOtherRows(t *testing.T) {
 		{"leave out different rows for missing values (4 and 4 rows are scored)", []string{first, second, data}},
 		{"read target c differently (row 1 is 1 for the one and 0 for the other)", []string{u, v, classes}},
 		{"densities of different targets cannot be compared", []string{first, squares, data}},
+		{"densities of different targets cannot be compared", []string{first, squares, data, "--cv", "3"}},
 	} {
 		o := invoke(t, "", append([]string{"compare"}, c.args...)...)
 		if o.code != exitFailed || !strings.Contains(o.err, c.want) {

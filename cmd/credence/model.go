@@ -40,6 +40,7 @@ type application struct {
 	calibrating bool     // by held-out rows, of groups of the column by
 	by          string
 	kept        *dataset.Kept // pipes that other models read too; nil if none do
+	first       *score.Scores // of the model that this one is compared with; nil if none is
 }
 
 // apply binds a model to data.

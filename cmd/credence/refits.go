@@ -68,6 +68,10 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 	if err != nil {
 		return nil, err
 	}
+	scores := score.NewScores(model, fitted)
+	if err := scores.Beside(a.first); err != nil {
+		return nil, err
+	}
 	bar := p.progress()
 	defer bar.done()
 	job, err := fit.Again(fitted, fit.Options{Threads: p.threads, ReadFile: readFile, Progress: bar.step})
@@ -112,7 +116,6 @@ func (r *refits) scores(ctx context.Context, p *program, model string, paths []s
 			return nil, err
 		}
 	}
-	scores := score.NewScores(model, fitted)
 	err = prepared.HeldOut(ctx, r.folds, func(rows *score.Rows) error {
 		if also != nil {
 			if err := also.Add(rows); err != nil {

@@ -100,6 +100,9 @@ func (p *program) report(ctx context.Context, models []string, data string, flag
 	}
 	for _, path := range models {
 		if len(models) > 1 {
+			if len(flags.Scores) > 0 {
+				a.first = flags.Scores[0]
+			}
 			scores, err := p.scores(ctx, path, data, a, &refits{}, false)
 			if err != nil {
 				return err
