@@ -125,7 +125,7 @@ func (s *Simulation) WriteSVG(out io.Writer) error {
 		}
 		picture.Panels = append(picture.Panels, panel)
 	}
-	picture.Title = fmt.Sprintf("Learning curves on rows outside the pool, %d repeats", repeats)
+	picture.Title = "Learning curves on rows outside the pool, " + chart.Counted(repeats, "repeat")
 	picture.Description = "Error and log loss against the number of labels, a line for each score: the mean over the repeats, which stand behind it."
 	_, err := picture.WriteTo(out)
 	return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/effect"
@@ -62,7 +63,7 @@ func (p *picture) columns(ctx context.Context) (chosen []effect.Column, under st
 	for _, name := range p.Columns {
 		k := slices.Index(names, name)
 		if k < 0 {
-			hint := fmt.Sprintf("it has %v", names)
+			hint := "it has " + strings.Join(names, ", ")
 			if near := spec.Suggest(name, names); near != "" {
 				hint = fmt.Sprintf("did you mean %s?", near)
 			}

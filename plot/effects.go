@@ -220,7 +220,11 @@ func told(panel *chart.Panel, list []effect.Effect) string {
 		}
 		return panel.X.Name
 	}
-	return fmt.Sprintf("from %s at %s to %s at %s", number(float64(low.Estimate)), at(low), number(float64(high.Estimate)), at(high))
+	from, to := number(float64(low.Estimate)), number(float64(high.Estimate))
+	if from == to {
+		return from + " throughout"
+	}
+	return fmt.Sprintf("from %s at %s to %s at %s", from, at(low), to, at(high))
 }
 
 func byEstimate(a, b effect.Effect) int { return cmp.Compare(a.Estimate, b.Estimate) }

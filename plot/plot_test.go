@@ -648,7 +648,7 @@ func TestRefusals(t *testing.T) {
 		{Path, Input{Scorer: gaussian, Rows: rows}, "not found by select; there can be"},
 		{Slopes, Input{Scorer: levels, Rows: rows}, "no column of the model is a number; there can be"},
 		{Slopes, Input{Scorer: gaussian, Rows: rows, Columns: []string{"zz"}}, "did you mean z?"},
-		{Predictions, Input{Scorer: gaussian, Rows: rows, Columns: []string{"income"}}, "it has [x z]"},
+		{Predictions, Input{Scorer: gaussian, Rows: rows, Columns: []string{"income"}}, "it has x, z"},
 		{Forest, Input{Scorer: gaussian, Columns: []string{"x"}}, "--columns are of predictions and slopes"},
 		{Forest, Input{Scorer: gaussian, Interval: 1}, "--interval 1 is not a probability"},
 		{PriorPosterior, Input{Scorer: modelOf(t, rows, fit.Options{Formula: "y ~ 1"})}, "no weights but its intercept"},

@@ -262,8 +262,8 @@ func (s *Scores) setLeft(out *Compared, first *Scores, across bool) error {
 	if s.leaver.out.NotMade == "" && first.leaver.out.NotMade == "" {
 		out.LOOGain, out.LOOGainError = Gain(own, other, first.weight)
 	}
-	if across && s.back != nil {
-		left = measure(own, s.weight, left)
+	if across && s.back != nil || !slices.Equal(s.weight, first.weight) {
+		left = measure(own, first.weight, left)
 	}
 	out.LOO = left
 	return nil

@@ -45,7 +45,7 @@ func (p *program) cache(options *dataset.Options, clean bool) error {
 	if err != nil {
 		return err
 	}
-	result := cacheResult{Folder: folder, Tables: dataset.ListCache(folder)}
+	result := cacheResult{Folder: folder, Tables: append([]dataset.Cached{}, dataset.ListCache(folder)...)}
 	for _, t := range result.Tables {
 		result.Bytes += t.Bytes
 	}

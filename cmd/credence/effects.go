@@ -120,7 +120,7 @@ func (p *program) effects(ctx context.Context, model string, paths []string, fla
 	for _, pair := range flags.At {
 		name, values, _ := strings.Cut(pair, "=")
 		for _, value := range strings.Split(values, ",") {
-			at = append(at, name+"="+value)
+			at = append(at, pair[:min(len(name)+1, len(pair))]+value)
 		}
 	}
 	flags.At = at

@@ -202,6 +202,9 @@ func (p *program) printBaseline(e *metric.Evaluation) {
 	verdict, curve := "", ""
 	if r.SMSE >= 1 {
 		verdict = "; the model is no better"
+		if r.MSLL < 0 {
+			verdict = "; by rmse the model is no better, by nlpd it is"
+		}
 	}
 	if r.MSLL.Defined() && r.NLPD.Defined() {
 		curve = fmt.Sprintf(", and a normal curve around that of training: nlpd %s", significant(float64(r.NLPD-r.MSLL)))

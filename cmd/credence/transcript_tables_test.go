@@ -131,6 +131,7 @@ func transcriptTables() map[string]string {
 	tables["visits.csv"], tables["euro.csv"] = visits.String(), euro.String()
 	tables["torn.csv"] = "y,x\n1,2\n2\n3,4\n"
 	tables["wrong.csv"] = "y,x\n" + strings.Repeat("1,2\n2,3\n1,3\n", 4000) + "3,high\n"
+	formatTables(tables)
 	return tables
 }
 

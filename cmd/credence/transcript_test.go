@@ -117,7 +117,7 @@ func transcribed(t *testing.T, args []string) string {
 		out = strings.TrimRight(out, "\n") + fmt.Sprintf("\nexit %d\n", o.code)
 	}
 	out = digests.ReplaceAllString(ongoing.ReplaceAllString(out, ""), "${1}DIGEST")
-	return timed.ReplaceAllString(out, "${1}${4}TIME")
+	return varying.ReplaceAllString(timed.ReplaceAllString(out, "${1}${4}TIME"), "${1}SOME${3}")
 }
 
 // shellWords are the arguments of a command line, of which some stand between single quotes, in part or whole.
@@ -131,6 +131,9 @@ var ongoing = regexp.MustCompile(`(?m)^credence: [^:\n]*(, just begun| so far|, 
 
 // digests are those of files and of jobs, in which the last digits of all figures are.
 var digests = regexp.MustCompile(`(job |credence:)[0-9a-f]{12}\b|\b[0-9a-f]{64}\b`)
+
+// varying are speeds, and sizes of pages, which change with every word of them.
+var varying = regexp.MustCompile(`("(?:bytes|rows_per_second)": |\.html, )[0-9.e+]+( kB)?|[0-9.e+]+( rows/s| rows a second)\b`)
 
 // spread writes JSON over lines, so that differences show.
 func spread(out string) string {

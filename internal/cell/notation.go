@@ -217,7 +217,7 @@ func spell(text []byte) spelling {
 	if s.point && s.comma {
 		a, errA := strconv.ParseFloat(p, 64)
 		b, errB := strconv.ParseFloat(c, 64)
-		s.same = errA == nil && errB == nil && a == b
+		s.same = p == c || errA == nil && errB == nil && a == b // 1e400 is no number of either
 	}
 	return s
 }
