@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
@@ -45,6 +46,10 @@ type program struct {
 // grace is how long an interrupted command may take to end: what it computes then, a factorisation of
 // many weights, say, is given up with the process. Files are replaced as a whole or not at all.
 const grace = 500 * time.Millisecond
+
+// addGrouped names the function of the usage template, in a map of all commands of a process: once, for runs that go on
+// side by side.
+var addGrouped = sync.OnceFunc(func() { cobra.AddTemplateFunc("grouped", groupedFlags) })
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, s streams) int {
@@ -146,7 +151,7 @@ another round; 130 interrupted.`,
 		}
 		return nil
 	}
-	cobra.AddTemplateFunc("grouped", groupedFlags)
+	addGrouped()
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{grouped .}}", 1))
 	root.SetIn(p.in)
 	root.SetOut(p.out)
