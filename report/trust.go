@@ -76,6 +76,8 @@ func converged(r *credence.Report) Light {
 	switch r.Status {
 	case credence.Converged:
 		l.State, l.Text, l.Remedy = Good, fmt.Sprintf("The search of %s ended by itself.", r.Engine), ""
+	case credence.Closed:
+		l.State, l.Text, l.Remedy = Good, "Nothing was left to search for: the posterior has a closed form.", ""
 	case credence.IterationLimit:
 		l.State, l.Text, l.Remedy = Bad, fmt.Sprintf("The search of %s stopped at its limit of steps.", r.Engine), "Fit again with more steps, or fewer features."
 	}

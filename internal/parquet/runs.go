@@ -60,6 +60,7 @@ func (r *runs) more() error {
 
 // unpack returns the next packed numbers, which are eights of them or the last.
 func (r *runs) unpack(to []int32) []int32 {
+	size := (len(to)*r.width + 7) / 8
 	switch {
 	case r.width == 0:
 		clear(to)
@@ -73,10 +74,10 @@ func (r *runs) unpack(to []int32) []int32 {
 			}
 		}
 	default:
-		bitpack.Unpack(to, r.from, uint(r.width))
+		bitpack.Unpack(to, r.from[:size+bitpack.PaddingInt32], uint(r.width)) // without vectors it reads whole words
 	}
 	r.left -= len(to)
-	r.from = r.from[(len(to)*r.width+7)/8:]
+	r.from = r.from[size:]
 	return to
 }
 
