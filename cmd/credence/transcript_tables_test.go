@@ -17,6 +17,9 @@ import (
 //   - clicks.vw and clicks.libsvm, 600 rows.
 //   - visits.csv, 120 rows of y, x, a time of day, and schools within districts, with missing values in words;
 //     euro.csv, the same with semicolons, decimal commas and points between thousands.
+//   - pairs.csv, 1,500 rows of y, hit, x, crossed groups a and b of hundreds of levels, and c, of which those of a are.
+//   - waves.csv, 600 rows of a function y of t without much noise, and crowd.csv, 5,500 rows of crossed a and b of 2,600
+//     and 2,400 levels.
 //   - torn.csv, with a row that is short, and wrong.csv, with a word among 12,000 numbers.
 func transcriptTables() map[string]string {
 	tables := map[string]string{}
@@ -129,6 +132,29 @@ func transcriptTables() map[string]string {
 			strings.ReplaceAll(x, ".", ","), strings.ReplaceAll(rest, ",", ";"))
 	}
 	tables["visits.csv"], tables["euro.csv"] = visits.String(), euro.String()
+
+	var pairs strings.Builder
+	pairs.WriteString("y,hit,x,a,b,c\n")
+	for range 1500 {
+		a, b, x := rng.IntN(300), rng.IntN(280), round3(rng.NormFloat64())
+		f := 0.4*x + 0.7*math.Sin(float64(a*a)) + 0.5*math.Cos(float64(3*b)) + 0.4*math.Sin(float64(a%20))
+		fmt.Fprintf(&pairs, "%g,%v,%g,a%d,b%d,c%d\n", round3(f+0.6*rng.NormFloat64()), rng.Float64() < 1/(1+math.Exp(-f)), x, a, b, a%20)
+	}
+	tables["pairs.csv"] = pairs.String()
+
+	var waves, crowd strings.Builder
+	waves.WriteString("y,t\n")
+	for range 600 {
+		t := round3(rng.Float64())
+		fmt.Fprintf(&waves, "%g,%g\n", round3(math.Sin(40*t*t)+0.02*rng.NormFloat64()), t)
+	}
+	crowd.WriteString("y,a,b\n")
+	for range 5500 {
+		a, b := rng.IntN(2600), rng.IntN(2400)
+		fmt.Fprintf(&crowd, "%g,%d,%d\n", round3(0.7*math.Sin(float64(a*a))+0.6*math.Cos(float64(3*b))+0.5*rng.NormFloat64()), a, b)
+	}
+	tables["waves.csv"], tables["crowd.csv"] = waves.String(), crowd.String()
+
 	tables["torn.csv"] = "y,x\n1,2\n2\n3,4\n"
 	tables["wrong.csv"] = "y,x\n" + strings.Repeat("1,2\n2,3\n1,3\n", 4000) + "3,high\n"
 	formatTables(tables)
