@@ -17,7 +17,8 @@ import (
 //   - clicks.vw and clicks.libsvm, 600 rows.
 //   - visits.csv, 120 rows of y, x, a time of day, and schools within districts, with missing values in words;
 //     euro.csv, the same with semicolons, decimal commas and points between thousands.
-//   - pairs.csv, 1,500 rows of y, hit, x, crossed groups a and b of hundreds of levels, and c, of which those of a are.
+//   - pairs.csv, 1,500 rows of y, hit, x, crossed groups a and b of hundreds of levels, and c, in which those of a are
+//     nested.
 //   - waves.csv, 600 rows of a function y of t without much noise, and crowd.csv, 5,500 rows of crossed a and b of 2,600
 //     and 2,400 levels.
 //   - torn.csv, with a row that is short, and wrong.csv, with a word among 12,000 numbers.
