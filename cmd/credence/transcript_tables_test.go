@@ -19,8 +19,8 @@ import (
 //     euro.csv, the same with semicolons, decimal commas and points between thousands.
 //   - pairs.csv, 1,500 rows of y, hit, x, crossed groups a and b of hundreds of levels, and c, in which those of a are
 //     nested.
-//   - waves.csv, 600 rows of a function y of t without much noise, and crowd.csv, 5,500 rows of crossed a and b of 2,600
-//     and 2,400 levels.
+//   - waves.csv, 600 rows of a function y of t without much noise.
+//   - throng.csv, 5,500 rows of crossed a and b of 2,600 and 2,400 levels.
 //   - torn.csv, with a row that is short, and wrong.csv, with a word among 12,000 numbers.
 func transcriptTables() map[string]string {
 	tables := map[string]string{}
@@ -143,18 +143,18 @@ func transcriptTables() map[string]string {
 	}
 	tables["pairs.csv"] = pairs.String()
 
-	var waves, crowd strings.Builder
+	var waves, throng strings.Builder
 	waves.WriteString("y,t\n")
 	for range 600 {
 		t := round3(rng.Float64())
 		fmt.Fprintf(&waves, "%g,%g\n", round3(math.Sin(40*t*t)+0.02*rng.NormFloat64()), t)
 	}
-	crowd.WriteString("y,a,b\n")
+	throng.WriteString("y,a,b\n")
 	for range 5500 {
 		a, b := rng.IntN(2600), rng.IntN(2400)
-		fmt.Fprintf(&crowd, "%g,%d,%d\n", round3(0.7*math.Sin(float64(a*a))+0.6*math.Cos(float64(3*b))+0.5*rng.NormFloat64()), a, b)
+		fmt.Fprintf(&throng, "%g,%d,%d\n", round3(0.7*math.Sin(float64(a*a))+0.6*math.Cos(float64(3*b))+0.5*rng.NormFloat64()), a, b)
 	}
-	tables["waves.csv"], tables["crowd.csv"] = waves.String(), crowd.String()
+	tables["waves.csv"], tables["throng.csv"] = waves.String(), throng.String()
 
 	tables["torn.csv"] = "y,x\n1,2\n2\n3,4\n"
 	tables["wrong.csv"] = "y,x\n" + strings.Repeat("1,2\n2,3\n1,3\n", 4000) + "3,high\n"
