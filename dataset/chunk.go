@@ -3,6 +3,7 @@ package dataset
 import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/table"
 )
@@ -129,9 +130,6 @@ func appendRows(a *linop.CSR, start []int, index []int32, values []float64, areO
 func emptySparse(a *linop.CSR, rows int) {
 	a.Rows, a.Cols = rows, 0
 	a.Index, a.Value = a.Index[:0], nil
-	if cap(a.Start) < rows+1 {
-		a.Start = make([]int, rows+1)
-	}
-	a.Start = a.Start[:rows+1]
+	a.Start = order.Resized(a.Start, rows+1)
 	clear(a.Start)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
 	"github.com/credence-ml/credence/internal/cell"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/internal/parquet"
 	"github.com/credence-ml/credence/internal/task"
 	"github.com/credence-ml/credence/table"
@@ -227,10 +228,7 @@ func (g *group) decode(ctx context.Context, rules *text.Rules) {
 	total := g.rows
 	for done := 0; done < total; {
 		n := min(step, total-done)
-		if cap(block.Values) < n*width {
-			block.Values = make([]float64, n*width)
-		}
-		block.Values = block.Values[:n*width]
+		block.Values = order.Resized(block.Values, n*width)
 		block.Count = n
 		block.Offset, block.End = int64(g.first+done), int64(g.first+done+n)
 		for i := range n {

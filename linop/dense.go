@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // Dense is a row-major matrix: element (i, j) is Data[i*Stride+j]. A Dense whose
@@ -54,10 +55,7 @@ func (a *Dense) Window(first, count int) Dense {
 // that suffices. The contents are undefined afterwards.
 func (a *Dense) Reshape(rows, cols int) {
 	a.Rows, a.Cols, a.Stride = rows, cols, cols
-	if cap(a.Data) < rows*cols {
-		a.Data = make([]float64, rows*cols)
-	}
-	a.Data = a.Data[:rows*cols]
+	a.Data = order.Resized(a.Data, rows*cols)
 }
 
 // MulVec stores A x in dst.

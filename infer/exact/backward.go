@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -43,10 +44,8 @@ func (p *primal) backward(ctx context.Context, precision float64, gradient []flo
 		}
 		phi := p.design(k, b, true)
 		n := b.Rows()
-		if cap(p.slab) < n*dense {
-			p.slab = make([]float64, n*dense)
-		}
-		slab := p.slab[:n*dense]
+		p.slab = order.Resized(p.slab, n*dense)
+		slab := p.slab
 		p.y = p.summary.units.targets(p.y, b)
 		y, fitted, weights := p.y, p.fitted[:n], b.SquareWeights()
 		phi.Mul(p.ws, fitted, m)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // slopesFromGrams stores ½λ[αᵀGα − tr(K⁻¹G)] for every group's G.
@@ -48,10 +49,8 @@ func (p *dual) slopesFromDesign(ctx context.Context, at *values, slope *slopes) 
 			return err
 		}
 		first, rows := k*credence.BlockRows, b.Rows()
-		if cap(p.slab) < rows*cols {
-			p.slab = make([]float64, rows*cols)
-		}
-		slab := p.slab[:rows*cols]
+		p.slab = order.Resized(p.slab, rows*cols)
+		slab := p.slab
 		p.ws.Pool().Gemm(false, false, rows, cols, n, 1, p.inverse[first*n:], n, p.design.Dense.Data, max(1, cols), 0, slab, max(1, cols))
 		// Runs of rows have sums of their own, which are added in the order of the rows.
 		p.ws.Pool().Run((rows+run-1)/run, func(i, _ int) { p.turnRows(slab, first, i*run, min(rows, (i+1)*run)) })

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
@@ -40,7 +40,7 @@ func (d *windows) Rows() int { return d.n }
 
 func (d *windows) Read(dst *credence.Batch, first, count int) error {
 	dst.X.Reshape(count, d.p)
-	dst.Target = problem.Grow(dst.Target, count)
+	dst.Target = order.Resized(dst.Target, count)
 	dst.Sparse = linop.CSR{Rows: count, Start: make([]int, count+1)}
 	for i := range count {
 		hash := uint64(first+i+1) * 0x9e3779b97f4a7c15

@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/folds"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
@@ -215,7 +216,7 @@ func (c *choice) addDensity(ctx context.Context, sums, x, weights []float64) (we
 	var f, variance, logs []float64
 	err = c.All().Weighing(weights).Each(ctx, func(b *problem.Block) {
 		n := b.Rows()
-		f, variance, logs = problem.Grow(f, n), problem.Grow(variance, n), problem.Grow(logs, n*len(sums))
+		f, variance, logs = order.Resized(f, n), order.Resized(variance, n), order.Resized(logs, n*len(sums))
 		b.Means(c.Workspace, f, mean)
 		b.Phi.MulSquares(c.Workspace, variance, q.Variances(0))
 		c.Workspace.Each(n, func(i int) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -65,10 +66,8 @@ func (s *Draws) LogDensities(ws *credence.Workspace, family credence.Likelihood,
 // logDensities is LogDensities of a window of rows, of which the features are those from first on.
 func (s *Draws) logDensities(ws *credence.Workspace, family credence.Likelihood, phi *credence.Design, rows *credence.Batch, first int) (logs, latent []float64) {
 	n := phi.Dense.Rows
-	if cap(s.latent) < n*s.Count {
-		s.latent, s.logs = make([]float64, n*s.Count), make([]float64, n*s.Count)
-	}
-	latent, logs = s.latent[:n*s.Count], s.logs[:n*s.Count]
+	s.latent, s.logs = order.Resized(s.latent, n*s.Count), order.Resized(s.logs, n*s.Count)
+	latent, logs = s.latent, s.logs
 	phi.MulColumns(ws, latent, s.Weights, s.Count)
 	ws.Each(n, func(i int) {
 		s.row(family, rows, first+i, latent[i*s.Count:(i+1)*s.Count], logs[i*s.Count:(i+1)*s.Count])

@@ -11,6 +11,7 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // Bound is the bound of the revrand report for q(w) = (1/K) Σ_k N(m_k, diag Ψ_k), its eq. 27 with the
@@ -148,7 +149,7 @@ func (q *Bound) add(b *problem.Block, x []float64, scale float64, draws *sampler
 	q.Targets.AddTargets(b.Batch)
 	dense := b.Phi.Dense.Cols
 	if q.Tunable != nil {
-		q.DPhi = problem.Grow(q.DPhi, b.Rows()*dense)
+		q.DPhi = order.Resized(q.DPhi, b.Rows()*dense)
 		clear(q.DPhi)
 	}
 	for k := range q.Components {

@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // Minibatches say how to take stochastic steps.
@@ -214,8 +215,8 @@ type sampler struct {
 // hyper-parameters are variables, q.DPhi, and returns the estimate of Σ E log p.
 func (s *sampler) add(q *Bound, b *problem.Block, m, psi []float64, share float64, dMean, dPsi []float64) float64 {
 	d, n := q.Dims, b.Rows()
-	s.weights, s.epsilon, s.product = problem.Grow(s.weights, d), problem.Grow(s.epsilon, d), problem.Grow(s.product, d)
-	s.latent, s.slopes = problem.Grow(s.latent, n), problem.Grow(s.slopes, n)
+	s.weights, s.epsilon, s.product = order.Resized(s.weights, d), order.Resized(s.epsilon, d), order.Resized(s.product, d)
+	s.latent, s.slopes = order.Resized(s.latent, n), order.Resized(s.slopes, n)
 	total := 0.0
 	each := 1 / float64(s.draws)
 	for l := range s.draws {

@@ -7,6 +7,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/gauss"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // around is what bounds at many θ near a mode have in common: V there, and the variances v of f of all rows under it,
@@ -64,7 +65,7 @@ func (n *Newton) holding(rows source) *around {
 		return nil
 	}
 	if n.around.rows != rows {
-		n.around.rows, n.around.variances = nil, problem.Grow(n.around.variances, rows.Blocks()*credence.BlockRows)
+		n.around.rows, n.around.variances = nil, order.Resized(n.around.variances, rows.Blocks()*credence.BlockRows)
 	}
 	return n.around
 }

@@ -8,6 +8,7 @@ import (
 	base "github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/gauss"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -125,7 +126,7 @@ func (n *Newton) plan(b *problem.Block, factor gauss.Spread) {
 		return
 	}
 	d := n.Dims
-	n.upper = problem.Grow(n.upper, d*d)
+	n.upper = order.Resized(n.upper, d*d)
 	n.Workspace.Pool().Syrk(d, d, 1, factor.(gauss.Root), d, 0, n.upper, d)
 	if b.Lead != nil {
 		n.order.TakeLower(n.lower, n.upper)

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // Point is a q and the values of everything else that is learned.
@@ -96,7 +97,7 @@ func (n *Newton) Place(p *Point) (logDet float64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	p.Psi = problem.Grow(p.Psi, n.Dims)
+	p.Psi = order.Resized(p.Psi, n.Dims)
 	p.inner = n.diagonal(p.Psi)
 	p.logDet = -logDet
 	for _, s := range n.deviation {

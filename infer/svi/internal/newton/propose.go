@@ -9,6 +9,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // step is what a proposal expects to change, in nats or posterior standard deviations.
@@ -28,7 +29,7 @@ func (s *step) negligible(tolerance float64) bool {
 // cannot fail.
 func (n *Newton) propose(to, at *Point, s *Statistics, mixed mixture, rho float64, safeguarded bool, tolerance float64) (step, bool) {
 	var made step
-	to.Sites = problem.Grow(to.Sites, n.Layout.Len())
+	to.Sites = order.Resized(to.Sites, n.Layout.Len())
 	h := n.work[0] // b − H m
 	n.mix(mixed, to.Sites, h, n.natural(at, s), at, rho)
 	to.Mean = append(to.Mean[:0], at.Mean...)

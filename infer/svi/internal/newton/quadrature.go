@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/arrow"
 	"github.com/credence-ml/credence/internal/gauss"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 )
@@ -116,7 +117,7 @@ func (q *Quadrature) Missed(ctx context.Context, at *Point) (float64, error) {
 	q.n.Intercept.Weights(w, at.Mean)
 	var means []float64
 	if err := q.rows.Each(ctx, func(b *problem.Block) {
-		means = problem.Grow(means, b.Rows())
+		means = order.Resized(means, b.Rows())
 		b.Means(q.n.Workspace, means, w)
 		q.add(b, at.Family.Likelihood, means)
 	}); err != nil {
@@ -146,7 +147,7 @@ func (q *Quadrature) spread(at *Point) {
 // add adds the log densities of the rows of a block at the nodes, of which f has these means.
 func (q *Quadrature) add(b *problem.Block, family problem.Likelihood, means []float64) {
 	rows := b.Rows()
-	q.logs = problem.Grow(q.logs, rows*nodes)
+	q.logs = order.Resized(q.logs, rows*nodes)
 	of := func(i int) []float64 { return q.logs[i*nodes : (i+1)*nodes] }
 	q.n.Workspace.Each(rows, func(i int) {
 		g, by := q.level(b, i)

@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -203,7 +204,7 @@ func (n *Newton) passSums(ctx context.Context, rows *problem.Rows, s *Statistics
 	n.Layout.Mul(along, u.gram, delta)
 	trace := 0.0
 	if factor != nil {
-		n.product = problem.Grow(n.product, d*d)
+		n.product = order.Resized(n.product, d*d)
 		n.Workspace.Pool().Gemm(false, false, d, d, d, 1, u.gram, d, factor, d, 0, n.product, d)
 		for i := range d { // F is upper triangular
 			trace += kernel.Dot(n.product[i*d+i:(i+1)*d], factor[i*d+i:(i+1)*d])

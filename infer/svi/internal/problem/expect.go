@@ -2,6 +2,7 @@ package problem
 
 import (
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/likelihood"
 )
 
@@ -26,13 +27,13 @@ type Terms struct {
 // Resize makes room for a block of rows and so many learned parameters.
 func (t *Terms) Resize(rows, parameters int) {
 	for _, s := range []*[]float64{&t.Mean, &t.Variance, &t.Value, &t.DMean, &t.DVariance} {
-		*s = Grow(*s, rows)
+		*s = order.Resized(*s, rows)
 	}
-	t.Slope = Grow(t.Slope, rows*parameters)
-	t.moved = Grow(t.moved, rows*parameters)
-	t.Cross = Grow(t.Cross, rows*parameters)
-	t.Third = Grow(t.Third, rows)
-	t.Spare = Grow(t.Spare, 2*rows)
+	t.Slope = order.Resized(t.Slope, rows*parameters)
+	t.moved = order.Resized(t.moved, rows*parameters)
+	t.Cross = order.Resized(t.Cross, rows*parameters)
+	t.Third = order.Resized(t.Third, rows)
+	t.Spare = order.Resized(t.Spare, 2*rows)
 }
 
 // WithinReach says whether every row of b with a weight has a finite mean, and a variance at which the likelihood's

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/hyper"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -249,7 +250,7 @@ func (f *Family) AddSlopes(dst, work []float64, l Likelihood, y, latent, weight 
 	if f.parametric == nil {
 		return work
 	}
-	work = Grow(work, len(f.values))
+	work = order.Resized(work, len(f.values))
 	l.(likelihood.Parametric).ExpectedParameterGradient(work, y, latent, 0)
 	for k, place := range f.learned {
 		dst[k] += weight * work[place] * f.LogFactor(k)

@@ -132,14 +132,6 @@ func Finite(x ...float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }
 
-// Grow returns a slice of length n with undefined contents, in the memory of x where that suffices.
-func Grow(x []float64, n int) []float64 {
-	if cap(x) < n {
-		return make([]float64, n)
-	}
-	return x[:n]
-}
-
 // Intercept is where the intercept stands, b̃ = b0 + x̄ᵀw ~ N(Mean, Variance). In the centred coordinates (b̃ − Mean,
 // w) the prior is diagonal.
 type Intercept base.Intercept

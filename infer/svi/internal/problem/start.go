@@ -8,6 +8,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	base "github.com/credence-ml/credence/infer/problem"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
@@ -92,7 +93,7 @@ func (p *Problem) sizesOf(ctx context.Context, all *Rows) (sums base.Sums, colum
 	var weights []float64
 	err = all.Each(ctx, func(b *Block) {
 		sums.Add(p.Likelihood, b.Batch)
-		weights = Grow(weights, b.Rows())
+		weights = order.Resized(weights, b.Rows())
 		for i := range weights {
 			weights[i] = b.WeightOf(i) * b.PrecisionOf(i)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/lbfgs"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // ascend maximises the evidence of the normal rows from a point, no logarithm of a hyper-parameter
@@ -132,7 +133,7 @@ func (t *tuner) evidence(ctx context.Context, features credence.Features, at *ne
 // slope stores ∂log Z/∂Φ of a block's dense columns in t.dPhi.
 func (t *tuner) slope(b *problem.Block, mean []float64, first int) {
 	d, dense, n := t.Dims, b.Phi.Dense.Cols, b.Rows()
-	t.dPhi = problem.Grow(t.dPhi, n*dense)
+	t.dPhi = order.Resized(t.dPhi, n*dense)
 	if t.Pattern != nil {
 		t.Pattern.TimesDense(t.Workspace, t.dPhi, 1, b.Phi, t.covary)
 	} else {
