@@ -175,6 +175,8 @@ type Source interface {
 type Position struct {
 	// Files is how many files are before the one of the place, each read to its end.
 	Files int `json:"files,omitempty"`
+	// Read tells these files from others by their beginnings, in their order; "" where they cannot be told.
+	Read string `json:"read,omitempty"`
 	// Beginning and Ending tell the file from another, whatever its name: digests of the first and of the last 64 KB
 	// before the place; of Parquet, of what is before the end of its row group. What is behind it may change.
 	Beginning string `json:"beginning,omitempty"`

@@ -52,6 +52,21 @@ func (k *known) until(offset int64) []byte {
 	return lastOf(slices.Concat(k.before, k.block)[:int64(len(k.before))+offset-k.offset])
 }
 
+// shortDigest is how much of a digest tells the files of one run apart, of which there are told mostTold.
+const shortDigest, mostTold = 16, 1024
+
+// file returns the files that were read to their end, where the one of a place is the last of them.
+func (k *known) file(at *credence.Position) string {
+	beginning := k.beginning // of a file that is gone on with at its end, too
+	if k.offset > 0 && k.offset < knownBytes {
+		beginning = digest(k.before)
+	}
+	if len(at.Read) != shortDigest*at.Files || at.Files >= mostTold || len(beginning) < shortDigest {
+		return ""
+	}
+	return at.Read + beginning[:shortDigest]
+}
+
 // mark tells the file of a place by what is before the place, and by nothing else.
 func (k *known) mark(at *credence.Position) {
 	at.Ending = digest(k.until(at.Offset))
@@ -66,27 +81,57 @@ func (t *Table) begins(ctx context.Context, in *input, start *credence.Position)
 		at := credence.Position{Offset: start.Offset}
 		return in.markGroups(&at) == nil && at.Beginning == start.Beginning && at.Ending == start.Ending
 	}
+	if in.content == nil && in.path == "" { // a pipe
+		return true
+	}
+	head, err := t.head(ctx, in, min(start.Offset, knownBytes))
+	return err == nil && digest(head) == start.Beginning
+}
+
+// head returns the first bytes of a file, n or all that it has; none of a pipe.
+func (t *Table) head(ctx context.Context, in *input, n int64) (head []byte, err error) {
 	var raw io.Reader
 	closer := func() {}
 	switch {
 	case in.content != nil:
 		raw = in.content.reader()
-	case in.path == "": // a pipe
-		return true
+	case in.path == "":
+		return nil, nil
 	default:
-		var err error
 		if raw, closer, err = t.raw(in); err != nil {
-			return false
+			return nil, err
 		}
 	}
 	s := newStream(closer)
 	defer s.close()
-	if s.decode(ctx, in, raw) != nil {
-		return false
+	if err = s.decode(ctx, in, raw); err != nil {
+		return nil, err
 	}
-	head := make([]byte, min(start.Offset, knownBytes))
-	_, err := io.ReadFull(s, head)
-	return err == nil && digest(head) == start.Beginning
+	return io.ReadAll(io.LimitReader(s, n))
+}
+
+// inOrder refuses files in another order than that in which they were read: before the one where reading goes on, file
+// i, are such that were read before, and none of these is behind it.
+func (t *Table) inOrder(ctx context.Context, start *credence.Position, i int) error {
+	if t.format == formatParquet || len(start.Read) != shortDigest*start.Files {
+		return nil // they cannot be told
+	}
+	told := slices.Collect(slices.Chunk([]byte(start.Read), shortDigest))
+	for k, in := range t.inputs {
+		head, err := t.head(ctx, in, knownBytes)
+		if k == i || err != nil || len(head) == 0 {
+			continue
+		}
+		const remedy = "name the files in the order in which they were read, and new ones behind them"
+		known := func(one []byte) bool { return string(one) == digest(head)[:shortDigest] }
+		switch read := slices.ContainsFunc(told, known); {
+		case read && k > i:
+			return fmt.Errorf("%s: was read before %s, where reading goes on, and would be read again: %s", in.name, t.inputs[i].name, remedy)
+		case !read && k < i:
+			return fmt.Errorf("%s: was not read, and stands before %s, where reading goes on: %s", in.name, t.inputs[i].name, remedy)
+		}
+	}
+	return nil
 }
 
 // resume returns the number of the file in which a place is, and refuses one that is in none of the files.
@@ -100,8 +145,9 @@ func (t *Table) resume(ctx context.Context, start *credence.Position) (first int
 	}
 	for i, in := range t.inputs { // files that were read to their end may be gone
 		if in.pipe == nil && t.begins(ctx, in, start) {
-			start.Files = i
-			return i, nil
+			err := t.inOrder(ctx, start, i)
+			start.Files, start.Read = i, start.Read[:min(shortDigest*i, len(start.Read))]
+			return i, err
 		}
 	}
 	const remedy = "name the same files in the same order, or begin anew; to learn other files on top of what is known, start from the model with --from"

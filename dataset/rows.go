@@ -133,7 +133,7 @@ type runs struct {
 
 func (r *runs) consume(b *text.Block) error {
 	for ; b.File != r.table.inputs[r.at.Files].name; r.at.Files++ {
-		r.at = credence.Position{Files: r.at.Files, Rows: r.at.Rows, Malformed: r.at.Malformed}
+		r.at = credence.Position{Files: r.at.Files, Read: r.known.file(&r.at), Rows: r.at.Rows, Malformed: r.at.Malformed}
 		r.known = known{}
 	}
 	if b.Err != nil {

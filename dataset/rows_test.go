@@ -332,8 +332,19 @@ func TestPlacesOfOtherFiles(t *testing.T) {
 				t.Errorf("%s, %v: %d rows of %d, to %+v, %v, %v", c.what, way.paths, len(rest), len(want), end, err, err2)
 			}
 		}
-		if rest, _, err := tell(t, Options{}, at, nil, renamed, a); c.want == "" && (err != nil || len(rest) < 2) {
-			t.Errorf("%s, in another order: %v", c.what, err)
+		for _, other := range []struct {
+			want  string // what a refusal says
+			paths []string
+		}{
+			{"a.csv: was read before " + renamed + ", where reading goes on, and would be read again: name the files in the order", []string{renamed, a}},
+			{"new.csv: was not read, and stands before " + renamed + ", where reading goes on", []string{a, write(t, "new.csv", "x,c\n7,a\n"), renamed}},
+		} {
+			if _, _, err := tell(t, Options{}, at, nil, other.paths...); c.want == "" && (err == nil || !strings.Contains(err.Error(), other.want)) {
+				t.Errorf("%s, %v: %v", c.what, other.paths, err)
+			}
+		}
+		if rest, _, err := tell(t, Options{}, at, nil, renamed, write(t, "new.csv", "x,c\n7,a\n")); c.want == "" && (err != nil || len(rest) == 0 || !strings.Contains(rest[len(rest)-1].text, "7")) {
+			t.Errorf("%s, before a new file: %v", c.what, err)
 		}
 		if _, _, err := tell(t, Options{}, at, nil, a); err == nil || !strings.Contains(err.Error(), "the file that was being read, number 2, is not among the files now: name the same files") {
 			t.Errorf("a file that is gone: %v", err)
