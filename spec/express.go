@@ -345,14 +345,17 @@ func (p *parser) arguments(open token, c *Call) *Error {
 			}
 			seen[argument.Key] = true
 			c.Named = append(c.Named, argument)
-		case len(c.Args) > 0 && p.current.kind == nameToken && p.ahead.is("=="):
-			return p.fail(p.ahead.at(), "== is not used here").WithRemedy("write %s=value with one =", p.current.text)
 		case p.current.is("~"):
 			return p.fail(p.current.at(), "~ marks the starting guess of a named value").WithRemedy("write key=~value")
 		default:
 			arg, err := p.item(open)
 			if err != nil {
 				return err
+			}
+			if equal, is := arg.(Call); is && equal.Name == "==" && len(c.Args) > 0 {
+				if column, is := equal.Args[0].(Column); is { // also where a + or parentheses stand before it
+					return p.fail(equal.Position, "== is not used here").WithRemedy("write %s=value with one =", column.Name)
+				}
 			}
 			c.Args = append(c.Args, arg)
 		}
