@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/task"
@@ -46,6 +47,17 @@ type program struct {
 // grace is how long an interrupted command may take to end: what it computes then, a factorisation of
 // many weights, say, is given up with the process. Files are replaced as a whole or not at all.
 const grace = 500 * time.Millisecond
+
+// zeroStated refuses the 0 of a number whose usage names a default: it would mean that in silence.
+func zeroStated(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		_, otherwise, told := strings.Cut(f.Usage, " (default")
+		if number := f.Value.Type() == "int" || f.Value.Type() == "float64"; told && number && f.Value.String() == "0" {
+			err = misused(fmt.Errorf("--%s cannot be 0: write a number above 0, or leave it out for the default%s", f.Name, strings.TrimSuffix(otherwise, ")")))
+		}
+	})
+	return err
+}
 
 // addGrouped names the function of the usage template, in a map of all commands of a process: once, for runs that go on
 // side by side.
@@ -145,6 +157,9 @@ another round; 130 interrupted.`,
 			if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
 				return misused(fmt.Errorf("--%s names no file: name one, or leave --%[1]s out", name))
 			}
+		}
+		if err := zeroStated(cmd.Flags()); err != nil {
+			return err
 		}
 		if p.threads < 0 || p.threads > credence.MostThreads {
 			return misused(fmt.Errorf("--threads %d is not between 0, which means all processors, and %d", p.threads, credence.MostThreads))
