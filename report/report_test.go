@@ -234,6 +234,9 @@ func TestLights(t *testing.T) {
 		if l := summary.Lights[2]; l.State != c.state || !strings.Contains(l.Text, c.text) {
 			t.Errorf("%s: %+v", c.options.Formula, l)
 		}
+		if l, p := summary.Lights[2], summary.Scores.PITValue; strings.Contains(c.text, "held-out") && !strings.Contains(l.Text, fmt.Sprintf("p = %.2g", *p)) {
+			t.Errorf("%s: evaluate has p = %g, and the light %q", c.options.Formula, *p, l.Text)
+		}
 		worst := Good
 		for _, state := range []string{Unknown, Care, Bad} {
 			if slices.ContainsFunc(summary.Lights, func(l Light) bool { return l.State == state }) {

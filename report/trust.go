@@ -145,6 +145,10 @@ func (r *writer) calibration() (Light, error) {
 	if r.training {
 		what = "training row"
 	}
+	// The places of counts in their probabilities are those that evaluate draws, so that there is one figure.
+	if p := r.summary.Scores.PITValue; p != nil && !r.training && r.summary.Scores.Rows == int64(c.Rows) {
+		c.PValue = *p
+	}
 	error := math.Sqrt(.9 * .1 / float64(c.Rows))
 	gap := math.Abs(c.Coverage - .9)
 	l.Text = fmt.Sprintf("90 %% intervals hold %.1f %% of %s (90 ± %.1f by chance). Targets lie where predictions say with p = %.2g; below %g that is no chance.", 100*c.Coverage, chart.Counted(c.Rows, what), 300*error, c.PValue, leastChance)
