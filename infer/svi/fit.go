@@ -270,7 +270,11 @@ func (r *fit) finish(o *outcome) *credence.Fitted {
 	if r.few != nil {
 		features, groups = r.few.features, r.few.groups
 	}
-	r.report.Hyper = append(r.report.Hyper, base.Values(groups, variance, features)...)
+	values := base.Values(groups, variance, features)
+	if in := r.Intercept; in != nil && in.Fixed {
+		values = values[1:] // cutpoints stand in the place of an intercept
+	}
+	r.report.Hyper = append(r.report.Hyper, values...)
 	correlations, told := base.CorrelationsAt(r.Together, o.priors[len(groups):])
 	r.report.Hyper = append(r.report.Hyper, told...)
 	if r.averaged != nil {
