@@ -218,6 +218,10 @@ type Report struct {
 // evidence that could be set beside that of another fit, and weights have no intervals.
 func (r *Report) Heldout() bool { return r.Hyperparameters == "heldout" }
 
+// Point says whether weights are the point of least penalised loss, of the lasso and its like: there is no posterior
+// about it, and standard deviations are 0.
+func (r *Report) Point() bool { return r.Hyper.Of("cross_validated_loss", -1) >= 0 }
+
 // Look is what the values of a target look like, by themselves: package criticism tells.
 type Look struct {
 	Like     string   `json:"like"`               // counts, grades, classes, shares, amounts or numbers

@@ -262,6 +262,9 @@ func Intervals(report *credence.Report) (told bool, why string) {
 	if c := report.WeightCoverage; c != nil && *c < leastCoverage {
 		return false, "weights to rank features by, and no estimates: their intervals are too narrow and are not shown; credence select has intervals, by ep or gibbs"
 	}
+	if report.Point() {
+		return false, "weights are the point of least penalised loss, with no posterior about it: they have no standard deviations and no intervals, and those of predictions are of the noise alone; fit without --engine has all of them"
+	}
 	if report.Heldout() {
 		return false, "prior variances are those that predict left-out rows best, averaged over those that do so about as well: weights have no intervals then, predictions have"
 	}

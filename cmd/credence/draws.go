@@ -89,6 +89,10 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	if len(left) > 0 {
 		p.remark("%s: each member of the fit has features of its own there, whose weights no two draws share: they are left out; give data for draws of f", strings.Join(left, ", "))
 	}
+	if report := &scorer.Fitted().Report; report.Point() {
+		_, why := score.Intervals(report)
+		p.warn("every draw has the same weights: %s", why)
+	}
 	if draws.Count < flags.count {
 		p.remark("the posterior is %s of a sampler, all of which are written", counted(draws.Count, "draw"))
 	}

@@ -141,6 +141,9 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	}
 	result, groups := score.Summarise(fitted), score.GroupsOf(fitted, flags.Interval)
 	if p.json {
+		if _, why := score.Intervals(&fitted.Report); fitted.Report.Point() { // people are told beside the fit
+			result.Warnings = append(result.Warnings, why)
+		}
 		result.Model = path
 		return p.emit(inspection{result, terms, fitted.Calibration, score.Blocks(fitted), smooths, groups})
 	}
@@ -170,7 +173,11 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if flags.output != "" {
 		p.say("%s written to %s", counted(len(terms), "weight"), flags.output)
 	} else {
-		p.printTerms(terms, all, told, weightText(fitted), &flags.TermOptions)
+		meaning := ""
+		if told || fitted.Report.Point() {
+			meaning = weightText(fitted)
+		}
+		p.printTerms(terms, all, told, meaning, &flags.TermOptions)
 	}
 	p.printSmooths(smooths, flags.Exp, path)
 	if told {
@@ -222,7 +229,7 @@ func (p *program) printTerms(terms []score.Term, all int, intervals bool, meanin
 	if p.say("\nweights in %s", ordered[how.Sort]); intervals {
 		p.say("lower and upper are %g %% intervals", 100*how.Interval)
 	}
-	if meaning != "" && intervals && terms[0].Exp == nil && slices.ContainsFunc(terms, func(t score.Term) bool { return t.Block == "linear" }) {
+	if meaning != "" && terms[0].Exp == nil && slices.ContainsFunc(terms, func(t score.Term) bool { return t.Block == "linear" }) {
 		p.say("%s", meaning)
 	}
 	fmt.Fprintln(w)
