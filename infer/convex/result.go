@@ -62,7 +62,11 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	if f.exact == nil {
 		name = nil
 	}
-	diagnose.Narrow(&out.Report, f.spread, f.first, name, "the bounds of the factors are narrower than the factors", "predictions suffer less, and engine svi(covariance=full) is wider for classes under a normal prior")
+	wider := "--prior normal needs no bounds for numbers"
+	if f.classes {
+		wider = "engine svi(covariance=full) is wider for classes under a normal prior"
+	}
+	diagnose.Narrow(&out.Report, f.spread, f.first, name, "the bounds of the factors are narrower than the factors", "predictions suffer less, and "+wider)
 	f.reportBound(&out.Report)
 	if f.free != nil {
 		count := len(f.free.last)
