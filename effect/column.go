@@ -174,6 +174,14 @@ func (c *column) setText(table *altered, text string) ([]change, error) {
 		return c.setLevel(table, text)
 	}
 	value, ok := c.parse(text)
+	if as := table.schema.Reading.Notations[c.name]; as.Date != "" && text != "" {
+		if days, fault := new(cell.Rules).Number([]byte(text), &as); fault == "" {
+			value, ok = days, true
+		} else if !ok {
+			fault, _ = cell.WithoutRemedy(fault)
+			return nil, fmt.Errorf("column %s: %s", c.name, fault)
+		}
+	}
 	if !ok {
 		return nil, fmt.Errorf("%q is no number, and column %s was one in training", text, c.name)
 	}
