@@ -113,6 +113,9 @@ func binaryFault(name string, head []byte, format string) error {
 	if bytes.HasPrefix(head, zipMagic) && bytes.Contains(head, []byte("xl/")) || bytes.HasPrefix(head, oleMagic) {
 		return &text.Error{File: name, What: spreadsheet(name)}
 	}
+	if start := strings.ToLower(string(bytes.TrimSpace(head[:min(len(head), 100)]))); strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") {
+		return &text.Error{File: name, What: "is a web page (HTML), and no table: save the file that the page leads to, such as that of a link named raw or download"}
+	}
 	if format == formatParquet {
 		if !bytes.HasPrefix(head, parquetMagic) {
 			return &text.Error{File: name, What: "is not a Parquet file (it does not begin with PAR1): name its format with --format"}
