@@ -98,7 +98,7 @@ func (l *looking) id(j int) bool {
 	span, digits := l.ends[j][1]-l.ends[j][0], 1+math.Floor(math.Log10(max(1, l.ends[j][0])))
 	switch {
 	case rising && span < 1.5*float64(n), span < float64(n):
-		l.find(c.Name, ID, remedy, "numbers the rows, from %g to %g", l.ends[j][0], l.ends[j][1])
+		l.find(c.Name, ID, remedy, "numbers the rows, from %.0f to %.0f", l.ends[j][0], l.ends[j][1])
 	case l.ends[j][0] > 6e8 && l.ends[j][1] < 3e9 && span > 86400: // from 1989 on
 		l.find(c.Name, Reading, "write dates as 2024-12-31T23:59:59, for "+cell.Types(c.Name+"=date"), "is read as numbers, and looks like seconds since 1970")
 	case code, n >= 1000 && digits >= 6 && l.ends[j][1] < math.Pow(10, digits):
@@ -147,7 +147,11 @@ func (l *looking) disguised(j int) {
 	}
 	switch {
 	case float64(dated) >= enough:
-		l.find(c.Name, Reading, "write dates as 2024-12-31, for --types "+c.Name+"=date", "is read as texts, and looks like dates or times, such as %q", levels[0])
+		remedy, what := "write dates as 2024-12-31, for ", "dates or times"
+		if dates["15:04"]+dates["15:04:05"] == dated {
+			remedy, what = "write hours as numbers, 13.5 for 13:30, or a date before each time, as 2024-12-31T13:30, for ", "times of day"
+		}
+		l.find(c.Name, Reading, remedy+cell.Types(c.Name+"=date"), "is read as texts, and looks like %s, such as %q", what, levels[0])
 	case float64(units) >= enough && len(numbers) == 1:
 		for unit := range numbers {
 			l.find(c.Name, Reading, fmt.Sprintf("write the numbers without %q", unit), "is read as texts, and looks like numbers in %q, such as %q", unit, levels[0])

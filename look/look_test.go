@@ -159,7 +159,7 @@ func TestPlanted(t *testing.T) {
 		{look.Reading, "a few values are far beyond all others of grams (from ", "", func(i int) string { return fmt.Sprint((40 + i*7%61) * []int{1000, 1}[min(1, i%250)]) }},
 		{look.Reading, "one value is nearly all of rare (all but 2 of 600 rows)", "", func(i int) string { return fmt.Sprint(i%300 == 7) }},
 		{look.Reading, "looks like dates or times, such as", "month", func(i int) string { return month(i).Format("Jan 2006") }},
-		{look.Reading, "looks like dates or times, such as", "clock", func(i int) string { return fmt.Sprintf("%02d:%02d", i%24, i*7%60) }},
+		{look.Reading, "looks like times of day, such as", "clock", func(i int) string { return fmt.Sprintf("%02d:%02d", i%24, i*7%60) }},
 		{look.Reading, `looks like numbers in "kg"`, "weight", func(i int) string { return fmt.Sprintf("%d kg", 40+i*7%300) }},
 		{look.Reading, "all look like dates, such as 2020", "compact", func(i int) string { return month(i).Format("20060102") }},
 		{look.Reading, "some begin with 0 as codes do", "zip", func(i int) string { return fmt.Sprintf("%05d", 1000+i*37%97000) }},
@@ -398,7 +398,7 @@ func TestEnough(t *testing.T) {
 	kilos := func(unit string) func(k int) string { return func(k int) string { return fmt.Sprint(40+k, unit) } }
 	s := plain(600)
 	for text, c := range map[string]struct{ enough, fewer func(i int) string }{
-		"looks like dates or times":           {levels(day, 8), levels(day, 7)},
+		"looks like times of day":             {levels(day, 8), levels(day, 7)},
 		`looks like numbers in "kg"`:          {levels(kilos(" kg"), 8), levels(kilos(" kg"), 7)},
 		`looks like numbers in "kilogrammess`: {levels(kilos(" kilogrammess"), 10), levels(kilos(" kilogrammesss"), 10)},
 		`looks like numbers in "km"`:          {levels(kilos(" km"), 8), levels(kilos(" km2"), 10)},

@@ -293,9 +293,9 @@ func reliability(l *metric.LeaveOneOut) string {
 	return ""
 }
 
-// significant formats a number for people: five significant digits.
+// significant formats a number for people: five significant digits, and all of a whole number below 1e15.
 func significant(x float64) string {
-	if x == math.Trunc(x) && math.Abs(x) < 1e7 {
+	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
 		return fmt.Sprintf("%.0f", x)
 	}
 	return fmt.Sprintf("%.5g", x)
