@@ -120,7 +120,14 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	smooths, text := score.Smooths(fitted), !p.json && flags.output == ""
+	smooths, blocks, text := score.Smooths(fitted), score.Blocks(fitted), !p.json && flags.output == ""
+	groups := score.GroupsOf(fitted, flags.Interval)
+	if flags.Block != "" && len(terms) > 0 { // nothing is told of other blocks
+		only := terms[0].Block
+		smooths = slices.DeleteFunc(smooths, func(s score.Smooth) bool { return s.Block != only })
+		blocks = slices.DeleteFunc(blocks, func(b score.BlockTest) bool { return b.Name != only })
+		groups.Groups = slices.DeleteFunc(groups.Groups, func(g score.Group) bool { return g.Term != only })
+	}
 	if text { // each smooth term is a line of its own
 		terms = slices.DeleteFunc(terms, func(t score.Term) bool {
 			return slices.ContainsFunc(smooths, func(s score.Smooth) bool {
@@ -139,13 +146,13 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	if err := writeFile(flags.output, func(w io.Writer) error { return apply.WriteTerms(w, flags.output, terms) }); err != nil {
 		return err
 	}
-	result, groups := score.Summarise(fitted), score.GroupsOf(fitted, flags.Interval)
+	result := score.Summarise(fitted)
 	if p.json {
 		if _, why := score.Intervals(&fitted.Report); fitted.Report.Point() { // people are told beside the fit
 			result.Warnings = append(result.Warnings, why)
 		}
 		result.Model = path
-		return p.emit(inspection{result, terms, fitted.Calibration, score.Blocks(fitted), smooths, groups})
+		return p.emit(inspection{result, terms, fitted.Calibration, blocks, smooths, groups})
 	}
 	p.say("model   %s", path)
 	if result.Formula != "" {
@@ -181,7 +188,6 @@ func (p *program) inspect(ctx context.Context, path string, flags *inspectFlags)
 	}
 	p.printSmooths(smooths, flags.Exp, path)
 	if told {
-		blocks := score.Blocks(fitted)
 		p.printGroups(fitted, groups, blocks, flags.Interval)
 		p.printBlocks(blocks)
 	}
