@@ -108,7 +108,7 @@ type JointLaw struct {
 	Names        []string  `json:"names"`        // as in Hyper
 	Correlations []float64 `json:"correlations"` // of the coordinates, by the rows of the lower triangle
 	// of the odds (1+ρ)/(1−ρ) of partial correlations, those that are not taken for normal in the coordinate
-	Odds []Law `json:"odds"`
+	Odds []Law `json:"odds,omitempty"`
 }
 
 // Latent are the parts of the variance of f over the training rows.

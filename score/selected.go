@@ -8,6 +8,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/diagnose"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -113,6 +114,9 @@ type Summary struct {
 	// weights whose inclusion is above selected_above, or that are not 0
 	Selected *int    `json:"selected,omitempty"`
 	Above    float64 `json:"selected_above,omitempty"` // inclusion of those
+	// Approximation says what pareto_k and effective_share mean together: a pareto_k above its limit means nothing
+	// where the weights of draws are nearly uniform.
+	Approximation string `json:"approximation,omitempty"`
 	// Baseline is what a prediction without columns comes to on the rows of the fit.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Warnings []string  `json:"warnings"`        // what a reader should know, each with a remedy
@@ -126,6 +130,7 @@ func Summarise(fitted *credence.Fitted) Summary {
 		Report: fitted.Report, Family: fmt.Sprint(family), Prior: fitted.Recipe.Prior, Formula: fitted.Recipe.Formula,
 		Warnings: append([]string{}, fitted.Report.Warnings...), Baseline: baselineOf(fitted),
 	}
+	_, result.Approximation, _ = strings.Cut(diagnose.Verdict(&fitted.Report), ": ")
 	if named, ok := family.(likelihood.Named); ok {
 		result.Family = named.Name()
 	}
