@@ -66,6 +66,25 @@ func baselineOf(fitted *credence.Fitted) *Baseline {
 	return b
 }
 
+// EvaluatedBaseline returns the baseline of rows that were evaluated, by the figures of a model: of numbers its density
+// is that of a normal curve around the targets of training. It is nil where these figures do not tell it.
+func EvaluatedBaseline(fitted *credence.Fitted, e *metric.Evaluation) *Baseline {
+	none := metric.Score(math.NaN())
+	b := &Baseline{Kind: NewScores("", fitted).kind(), NLPD: none, Evidence: none}
+	switch c, r := e.ClassificationResult, e.RegressionResult; {
+	case c != nil && c.Share > 0 && c.Share < 1:
+		b.NLPD, b.RMSE = shareNLPD(c.Share), metric.Score(math.Sqrt(c.Share*(1-c.Share)))
+	case c == nil && r.RMSE.Defined() && r.SMSE.Defined() && r.SMSE > 0:
+		b.RMSE = r.RMSE / metric.Score(math.Sqrt(float64(r.SMSE)))
+		if r.MSLL.Defined() && r.NLPD.Defined() {
+			b.NLPD = r.NLPD - r.MSLL
+		}
+	default:
+		return nil
+	}
+	return b
+}
+
 // baseline returns the baseline of the rows that are compared, nil where rows have trials of their own.
 func (s *Scores) baseline(across bool) *Baseline {
 	if _, trials := s.fitted.Members[0].Model.Likelihood.(likelihood.PerRow); trials {

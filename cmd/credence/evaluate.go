@@ -94,8 +94,16 @@ these rows are reported as warnings, each with a remedy.`,
 	return cmd
 }
 
+// evaluated is the JSON object of evaluate.
+type evaluated struct {
+	*metric.Evaluation
+	// Baseline is what a prediction without columns comes to on these rows: the mean of their targets for every row,
+	// with the density of a normal curve around those of training, or the share of each class.
+	Baseline *score.Baseline `json:"baseline,omitempty"`
+}
+
 // evaluate scores the rows of a table that have a target.
-func (p *program) evaluate(ctx context.Context, model string, paths []string, flags *scoreFlags, measures apply.Measures, by []string) (*metric.Evaluation, error) {
+func (p *program) evaluate(ctx context.Context, model string, paths []string, flags *scoreFlags, measures apply.Measures, by []string) (*evaluated, error) {
 	measures.Groups = len(by) > 0
 	file, err := p.apply(ctx, model, paths, application{flags: flags, targets: score.RequireTargets, keep: by})
 	if err != nil {
@@ -109,12 +117,12 @@ func (p *program) evaluate(ctx context.Context, model string, paths []string, fl
 	p.placed = file.Placed
 	p.predicted = targetText(file.Scorer().Fitted())
 	p.tellScored(file)
-	return result, nil
+	return &evaluated{result, score.EvaluatedBaseline(file.Scorer().Fitted(), result)}, nil
 }
 
 // refitted is the JSON object of an evaluation by refits.
 type refitted struct {
-	*metric.Evaluation
+	evaluated
 	NLPDError metric.Score `json:"nlpd_error,omitzero"` // standard error of nlpd, over rows or groups
 	Refits    *refit.Folds `json:"refits"`              // how rows were left out
 }
@@ -133,10 +141,11 @@ func (p *program) evaluateRefits(ctx context.Context, model string, paths []stri
 	if err != nil {
 		return err
 	}
-	result, err := evaluation.Result()
+	metrics, err := evaluation.Result()
 	if err != nil {
 		return err
 	}
+	result := evaluated{metrics, score.EvaluatedBaseline(fitted, metrics)}
 	nlpd, spread := scores.NLPD()
 	if p.json {
 		return p.emit(refitted{result, spread, again.folds})
@@ -145,18 +154,18 @@ func (p *program) evaluateRefits(ctx context.Context, model string, paths []stri
 	fits, over := again.of()
 	p.say("refits    %s", fits)
 	p.say("left out  nlpd %s ± %s over %s", shown("%.5g", nlpd), shown("%.2g", spread), over)
-	p.printEvaluation(result, by)
+	p.printEvaluation(&result, by)
 	return nil
 }
 
 // printEvaluation writes the metrics for people, of all rows and by columns.
-func (p *program) printEvaluation(e *metric.Evaluation, by []string) {
+func (p *program) printEvaluation(e *evaluated, by []string) {
 	p.printScores(e)
-	p.printReliability(e)
-	p.printGroupScores(e, by)
+	p.printReliability(e.Evaluation)
+	p.printGroupScores(e.Evaluation, by)
 }
 
-func (p *program) printScores(e *metric.Evaluation) {
+func (p *program) printScores(e *evaluated) {
 	p.say("rows      %d", e.Rows)
 	if e.LOO != nil {
 		p.say("left out  %s%s", leftOut(e.LOO, fmt.Sprintf("nlpd %s ± %s", significant(float64(e.LOO.NLPD)), significant(float64(e.LOO.Error)))), reliability(e.LOO))
@@ -172,7 +181,7 @@ func (p *program) printScores(e *metric.Evaluation) {
 		return
 	}
 	if len(e.Held) > 0 {
-		p.printCalibration(e)
+		p.printCalibration(e.Evaluation)
 		return
 	}
 	for _, level := range metric.Levels() {
@@ -181,35 +190,34 @@ func (p *program) printScores(e *metric.Evaluation) {
 			p.say("coverage of %3.0f%% intervals  %5.1f%%   mean width %s", 100*level, 100*covered, significant(e.Width[key]))
 		}
 	}
-	if _, verdict, within := heldByChance(e); len(within) > 0 {
-		p.say("          these shares are %s chance (± %s for %d independent rows)%s", verdict, strings.Join(within, ", "), e.Rows, remedyOf(e, verdict))
+	if _, verdict, within := heldByChance(e.Evaluation); len(within) > 0 {
+		p.say("          these shares are %s chance (± %s for %d independent rows)%s", verdict, strings.Join(within, ", "), e.Rows, remedyOf(e.Evaluation, verdict))
 	}
 }
 
 // printBaseline says how good a prediction without columns is on the rows.
-func (p *program) printBaseline(e *metric.Evaluation) {
-	if c := e.ClassificationResult; c != nil {
-		if s := c.Share; s > 0 && s < 1 {
-			p.say("baseline  the share of each class for every row: accuracy %s, log_loss %s, auc 0.5, brier %s",
-				significant(max(s, 1-s)), significant(-s*math.Log(s)-(1-s)*math.Log1p(-s)), significant(s*(1-s)))
-		}
+func (p *program) printBaseline(e *evaluated) {
+	b := e.Baseline
+	if b == nil {
 		return
 	}
-	r := e.RegressionResult
-	if !r.RMSE.Defined() || !r.SMSE.Defined() || !(r.SMSE > 0) {
+	rmse := float64(b.RMSE)
+	if c := e.ClassificationResult; c != nil {
+		p.say("baseline  the share of each class for every row: accuracy %s, log_loss %s, auc 0.5, brier %s",
+			significant(max(c.Share, 1-c.Share)), significant(float64(b.NLPD)), significant(rmse*rmse))
 		return
 	}
 	verdict, curve := "", ""
-	if r.SMSE >= 1 {
+	if r := e.RegressionResult; r.SMSE >= 1 {
 		verdict = "; the model is no better"
 		if r.MSLL < 0 {
 			verdict = "; by rmse the model is no better, by nlpd it is"
 		}
 	}
-	if r.MSLL.Defined() && r.NLPD.Defined() {
-		curve = fmt.Sprintf(", and a normal curve around that of training: nlpd %s", significant(float64(r.NLPD-r.MSLL)))
+	if b.NLPD.Defined() {
+		curve = fmt.Sprintf(", and a normal curve around that of training: nlpd %s", significant(float64(b.NLPD)))
 	}
-	p.say("baseline  the mean of these targets for every row: rmse %s, in units of %s%s%s", significant(float64(r.RMSE)/math.Sqrt(float64(r.SMSE))), p.predicted, curve, verdict)
+	p.say("baseline  the mean of these targets for every row: rmse %s, in units of %s%s%s", significant(rmse), p.predicted, curve, verdict)
 }
 
 // targetText is the target as the formula has it, such as log(price).

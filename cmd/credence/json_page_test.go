@@ -19,7 +19,7 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"select", "The fields of fit, and", "selection.Result"},
 	{"stream", "A line after every `--report` rows, of the rows scored so far, each before it was used for training:", "cmd/credence.streamProgress"},
 	{"", "The last line has the fields of fit, and", "cmd/credence.streamResult"},
-	{"evaluate", "", "metric.Evaluation"},
+	{"evaluate", "", "cmd/credence.evaluated"},
 	{"", "With `--cv` or `--split` also", "cmd/credence.refitted"},
 	{"compare", "", "score.Comparison"},
 	{"", "With `--cv` or `--split` also", "cmd/credence.comparison"},

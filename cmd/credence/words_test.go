@@ -313,12 +313,12 @@ func TestFiguresHaveMeaning(t *testing.T) {
 	for held, told := range map[float64]bool{0.5: false, 0.9: true} { // by intervals of 50 %
 		var text bytes.Buffer
 		p := &program{streams: streams{out: &text}}
-		p.printScores(&metric.Evaluation{Rows: 1000, RegressionResult: &metric.RegressionResult{}, IntervalsResult: &metric.IntervalsResult{Coverage: map[string]float64{"0.5": held}}})
+		p.printScores(&evaluated{Evaluation: &metric.Evaluation{Rows: 1000, RegressionResult: &metric.RegressionResult{}, IntervalsResult: &metric.IntervalsResult{Coverage: map[string]float64{"0.5": held}}}})
 		if strings.HasSuffix(text.String(), "; credence calibrate makes intervals that hold on such rows\n") != told {
 			t.Errorf("%v held of .5: %s", held, text.String())
 		}
 		text.Reset()
-		p.printScores(&metric.Evaluation{Training: true, Rows: 1000, RegressionResult: &metric.RegressionResult{}, IntervalsResult: &metric.IntervalsResult{Coverage: map[string]float64{"0.5": held}}})
+		p.printScores(&evaluated{Evaluation: &metric.Evaluation{Training: true, Rows: 1000, RegressionResult: &metric.RegressionResult{}, IntervalsResult: &metric.IntervalsResult{Coverage: map[string]float64{"0.5": held}}}})
 		if strings.HasSuffix(text.String(), "; of the rows of a fit they hold more than of others\n") != told {
 			t.Errorf("%v held of .5 in training: %s", held, text.String())
 		}
