@@ -125,7 +125,7 @@ func TestHilbertInputs(t *testing.T) {
 		t.Errorf("m = %v, c = %v", got.Functions, got.Boundary)
 	}
 	term.Most = nil
-	if _, short := newSet(t, in, &term).Widened(noSignal); fmt.Sprint(short) != "[hsgp(a, b): the lengthscale [1 0.1] asks for m=[7, 42], boundary=1.75]" {
+	if _, short := newSet(t, in, &term).Widened(noSignal); fmt.Sprint(short) != "[hsgp(a, b): the lengthscale [1, 0.1] asks for m=[7, 42], boundary=1.75]" {
 		t.Errorf("%s", short)
 	}
 	rows := batch(in, 5, false)
