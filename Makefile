@@ -97,6 +97,7 @@ calibration:
 # hostile in full, every fuzz target for a minute, studies whole. About two hours.
 night:
 	CGO_ENABLED=0 $(GO) build -tags purego ./...
+	CGO_ENABLED=0 $(GO) test -short -tags purego ./internal/... ./dataset/... ./cmd/...
 	$(MAKE) build PLATFORMS='linux/386 linux/arm linux/arm64 js/wasm'
 	CGO_ENABLED=1 $(GO) test -short -race -timeout 1h $(OWN) $(SHARED)
 	$(MAKE) beam
