@@ -116,15 +116,17 @@ func (t *Table) inOrder(ctx context.Context, start *credence.Position, i int) er
 	if t.format == formatParquet || len(start.Read) != shortDigest*start.Files {
 		return nil // they cannot be told
 	}
-	told := slices.Collect(slices.Chunk([]byte(start.Read), shortDigest))
+	told := map[string]bool{}
+	for at := 0; at < len(start.Read); at += shortDigest {
+		told[start.Read[at:at+shortDigest]] = true
+	}
 	for k, in := range t.inputs {
 		head, err := t.head(ctx, in, knownBytes)
 		if k == i || err != nil || len(head) == 0 {
 			continue
 		}
 		const remedy = "name the files in the order in which they were read, and new ones behind them"
-		known := func(one []byte) bool { return string(one) == digest(head)[:shortDigest] }
-		switch read := slices.ContainsFunc(told, known); {
+		switch read := told[digest(head)[:shortDigest]]; {
 		case read && k > i:
 			return fmt.Errorf("%s: was read before %s, where reading goes on, and would be read again: %s", in.name, t.inputs[i].name, remedy)
 		case !read && k < i:
