@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -48,6 +49,34 @@ func TestKnownBlocks(t *testing.T) {
 				}
 				from, before = to, nil
 			}
+			// A file that was gone on with is told as one that was read at once is.
+			if file := k.file(&credence.Position{}); file != digest(content[:knownBytes])[:shortDigest] {
+				t.Fatalf("blocks of up to %d bytes from %d on: the file is told by %q", most, start, file)
+			}
 		}
+	}
+	for _, start := range []int{0, 10, 40} { // in a file of 40 bytes
+		k := known{beginning: digest(content[:start])}
+		if start < 40 {
+			block := text.Block{Before: content[:start], Data: content[start:40]}
+			block.Offset, block.End = int64(start), 40
+			k.begin(&block)
+			k.end()
+		}
+		want := digest(content[:40])[:shortDigest]
+		for _, c := range []struct {
+			at   credence.Position
+			want string
+		}{
+			{credence.Position{}, want}, {credence.Position{Files: 1, Read: "0123456789abcdef"}, "0123456789abcdef" + want},
+			{credence.Position{Files: 2, Read: "0123456789abcdef"}, ""}, {credence.Position{Files: mostTold, Read: strings.Repeat("0", mostTold*shortDigest)}, ""},
+		} {
+			if file := k.file(&c.at); file != c.want {
+				t.Errorf("from %d on, behind %d files: the files are told by %q, not %q", start, c.at.Files, file, c.want)
+			}
+		}
+	}
+	if file := new(known).file(&credence.Position{}); file != "" {
+		t.Errorf("a file of which nothing was seen is told by %q", file)
 	}
 }
