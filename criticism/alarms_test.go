@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -122,6 +124,40 @@ func TestAlarms(t *testing.T) {
 	}
 	t.Logf("%d of %d fits of right models are spoken against, and %d of them have details", alarms, fits, details)
 	if expected := limit * float64(fits); float64(alarms) > expected+2*math.Sqrt(expected) {
+		t.Errorf("%d of %d", alarms, fits)
+	}
+}
+
+// TestAlarmsOfCounts: whatever counts and successes vary by, a right line for their means is not taken for a curve, a
+// product or another link, by the second test of such families either.
+func TestAlarmsOfCounts(t *testing.T) {
+	study.OnlyCalibration(t)
+	count := sets(400)
+	fits, told := 0, map[string]int{}
+	for _, c := range []struct {
+		family string
+		draw   likelihood.Sampler
+	}{
+		{"poisson", likelihood.Poisson{}}, {"poisson", likelihood.NegativeBinomial{Size: param.Hold(2)}},
+		{"poisson", likelihood.NegativeBinomial{Size: param.Hold(0.5)}}, {"binomial(trials=8)", likelihood.Binomial{Trials: 8}},
+	} {
+		for _, n := range []int{50, 100, 400} {
+			for k := range count {
+				fits++
+				for _, f := range newMixed(n, 7000+firstSeed()+uint64(k)).draw(c.draw).findings(t, c.family) {
+					if slices.Contains([]string{"trend", "interaction", "link"}, f.Check) {
+						told[fmt.Sprint(c.family, " ", n, " ", f.Check)]++
+					}
+				}
+			}
+		}
+	}
+	alarms := 0
+	for _, n := range told {
+		alarms += n
+	}
+	t.Logf("%d of %d fits are spoken against: %v", alarms, fits, told)
+	if expected := 0.005 * float64(fits); float64(alarms) > expected+2*math.Sqrt(expected) {
 		t.Errorf("%d of %d", alarms, fits)
 	}
 }
