@@ -343,8 +343,9 @@ func TestPlacesOfOtherFiles(t *testing.T) {
 				t.Errorf("%s, %v: %v", c.what, other.paths, err)
 			}
 		}
-		if rest, _, err := tell(t, Options{}, at, nil, renamed, write(t, "new.csv", "x,c\n7,a\n")); c.want == "" && (err != nil || len(rest) == 0 || !strings.Contains(rest[len(rest)-1].text, "7")) {
-			t.Errorf("%s, before a new file: %v", c.what, err)
+		rest, end, err := tell(t, Options{}, at, nil, renamed, write(t, "new.csv", "x,c\n7,a\n"))
+		if c.want == "" && (err != nil || len(rest) == 0 || !strings.Contains(rest[len(rest)-1].text, "7") || end.Files != 1 || len(end.Read) != shortDigest) {
+			t.Errorf("%s, before a new file: %+v, %v", c.what, end, err)
 		}
 		if _, _, err := tell(t, Options{}, at, nil, a); err == nil || !strings.Contains(err.Error(), "the file that was being read, number 2, is not among the files now: name the same files") {
 			t.Errorf("a file that is gone: %v", err)
