@@ -94,7 +94,7 @@ calibration:
 	CREDENCE_CALIBRATION=1 $(GO) test -timeout 6h -v -run "^($(call asking,OnlyCalibration|Calibration))$$|CoverageIsTold" $(call folders,OnlyCalibration|Calibration) ./infer/sep
 
 # What takes longer than a commit can wait for, once a night: every short test of what shares work under the race detector,
-# hostile in full, every fuzz target for a minute, studies whole. About two hours.
+# hostile in full, every fuzz target for a minute, studies whole. Two to three hours.
 night:
 	CGO_ENABLED=0 $(GO) build -tags purego ./...
 	CGO_ENABLED=0 $(GO) test -short -tags purego ./internal/... ./dataset/... ./cmd/...
