@@ -29,13 +29,12 @@ func (v isa) normal() {
 		}
 	})
 	v.elements("mills", "stores φ(x)/Φ(x).", func() func(vector) vector {
-		log2e, end, zero, huge := v.constant(math.Log2E), v.constant(tailEnd), v.vec(), v.constant(1e300)
-		v.zero(zero)
+		log2e, end := v.constant(math.Log2E), v.constant(tailEnd)
 		return func(x vector) vector {
 			a, sum := v.vec(), v.vec()
 			v.andBits(signBit-1, x, a)
 			v.addK(coefficient.Center, a, sum)
-			clamp(a, nil, huge) // the rounding error of infinity is NaN
+			clamp(a, nil, v.constant(1e300)) // the rounding error of infinity is NaN
 			tail := v.normalTail(a)
 			clamp(a, nil, end)
 			p, n := v.density(a, log2e)
@@ -51,6 +50,8 @@ func (v isa) normal() {
 			VSUBPD(other, one, one)
 			VSUBPD(q, one, one)
 			VSUBPD(qLow, one, one) // 1 − Q is other plus this
+			zero := v.vec()
+			v.zero(zero)
 			numerator, low := v.blend(x, sum, p), v.blend(x, tail.sumLow, zero)
 			c, lost := v.constant(rootTwoPi1), v.vec()
 			v.mulK(rootTwoPi2, numerator, lost)
