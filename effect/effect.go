@@ -112,10 +112,12 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 		return nil, err
 	}
 	result.Remarks = append(result.Remarks, r.plan.remarks...)
-	if report := &scorer.Fitted().Report; report.WeightCoverage != nil {
-		if told, _ := score.Intervals(report); !told {
-			result.Remarks = append(result.Remarks, fmt.Sprintf("intervals are too narrow: where those of the weights should hold 90 %%, they hold %.0f %%; fit and select have others", 100**report.WeightCoverage))
-		}
+	if report := &scorer.Fitted().Report; report.Point() {
+		result.Remarks = append(result.Remarks, "weights are the point of least penalised loss, with no posterior about it: effects have no standard errors, and intervals no width; a fit without --engine has both")
+	} else if told, why := score.Intervals(report); !told && report.WeightCoverage != nil {
+		result.Remarks = append(result.Remarks, fmt.Sprintf("intervals are too narrow: where those of the weights should hold 90 %%, they hold %.0f %%; fit and select have others", 100**report.WeightCoverage))
+	} else if !told {
+		result.Remarks = append(result.Remarks, why+"; intervals of effects take those prior variances as known")
 	}
 	if r.by, err = byColumns(r.table, options.By); err != nil {
 		return nil, err

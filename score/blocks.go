@@ -34,11 +34,11 @@ const mostWald = 1000
 const effectLevel = 0.95
 
 // Blocks returns what the blocks of the first member came to, without intercepts, blocks of more than
-// 1,000 weights, and those whose covariance is singular.
+// 1,000 weights, and those whose covariance is singular: none of a fit that is a point.
 func Blocks(fitted *credence.Fitted) []BlockTest {
 	member := &fitted.Members[0]
 	joint, ok := member.Posterior.(credence.Joint)
-	if !ok {
+	if !ok || fitted.Report.Point() {
 		return nil
 	}
 	features := member.Model.Features

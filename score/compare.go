@@ -188,7 +188,11 @@ func Compare(models ...*Scores) (*Comparison, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Warnings = append(out.Warnings, warnings...)
+		for _, warning := range warnings { // of which all models may have the same
+			if !slices.Contains(out.Warnings, warning) {
+				out.Warnings = append(out.Warnings, warning)
+			}
+		}
 		leader := leaders[s.kind()]
 		compared := s.against(leader, across)
 		out.Warnings = append(out.Warnings, s.setEvidence(&compared, known[s.kind()], across)...)
