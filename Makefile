@@ -9,6 +9,9 @@ SHARED = ./internal/kernel ./linop ./infer/... ./effect ./score ./cmd/...
 # The tests of SHARED that run what the jobs of the relations at three threads do not.
 RACING = Threads|Workers|Goroutines|Run[A-Z]|Pool|Panics|Interrupted|InterruptWhile|Follows?A|FollowEnds|SecondSignal|LongWork|Ticks|Test(Warm)?Levels$$|HyperBounds|LargeNoise|TestMetric|TestLead|TestGram$$|FormsAgree|TestVariances$$|TestRows$$
 
+# What make night runs, each by its target night-….
+LANES = purego platforms races hostile fuzz beam studies
+
 .PHONY: check format vet lint test modules beam race study night calibration fuzz hostile build cover bench bench-kernels generate verify
 
 check: format vet lint verify build test modules race
@@ -93,16 +96,34 @@ study:
 calibration:
 	CREDENCE_CALIBRATION=1 $(GO) test -timeout 6h -v -run "^($(call asking,OnlyCalibration|Calibration))$$|CoverageIsTold" $(call folders,OnlyCalibration|Calibration) ./infer/sep
 
-# What takes longer than a commit can wait for, once a night: every short test of what shares work under the race detector,
-# hostile in full, every fuzz target for a minute, studies whole. Two to three hours.
+# What takes longer than a commit can wait for, once a night: hostile in full, every fuzz target for a minute, every short test of what
+# shares work under the race detector, studies whole. Two to three hours on two processors. What fails does not keep the rest from
+# running: a line for each lane says how it ended, and dist has what it printed.
 night:
+	@mkdir -p dist; failed=; for lane in $(LANES); do begun=$$(date +%s); ended=passed; \
+		$(MAKE) night-$$lane > dist/night-$$lane.log 2>&1 || { ended=FAILED; failed="$$failed $$lane"; }; \
+		echo "$$lane: $$ended in $$((($$(date +%s) - begun) / 60)) minutes, dist/night-$$lane.log"; done; test -z "$$failed"
+
+.PHONY: night-purego night-platforms night-races night-hostile night-fuzz night-beam night-studies
+night-purego:
 	CGO_ENABLED=0 $(GO) build -tags purego ./...
 	CGO_ENABLED=0 $(GO) test -short -tags purego ./internal/... ./dataset/... ./cmd/...
+
+night-platforms:
 	$(MAKE) build PLATFORMS='linux/386 linux/arm linux/arm64 js/wasm'
-	CGO_ENABLED=1 $(GO) test -short -race -timeout 1h $(OWN) $(SHARED)
-	$(MAKE) beam
+
+night-races:
+	CGO_ENABLED=1 $(GO) test -short -race -vet=off -timeout 1h $(OWN) $(SHARED)
+
+night-hostile:
 	$(MAKE) hostile SOAK=20m
+
+night-fuzz:
 	$(MAKE) fuzz FUZZTIME=60s
+
+night-beam: beam
+
+night-studies:
 	CREDENCE_NIGHT=1 CREDENCE_STUDY=1 $(GO) test -timeout 2h $(call folders,Only|Long|Night)
 
 cover:
