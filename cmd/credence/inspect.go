@@ -385,6 +385,15 @@ func (p *program) printBlocks(blocks []score.BlockTest) {
 		if b.Weights > 1 {
 			why = fmt.Sprintf("no 95 %% interval of its %d weights excludes 0, nor do they together", b.Weights)
 		}
-		p.say("\nno effect found in %s: %s (Wald %.2f, degrees of freedom %.1f)", nameText(b.Name), why, b.Wald, b.DF)
+		beside := "" // the data tell the sum of a column's weights
+		if product := slices.IndexFunc(blocks, effectOfProduct); b.Name == "linear" && product >= 0 {
+			beside = fmt.Sprintf("; what a column does may stand in %s, which has one", nameText(blocks[product].Name))
+		}
+		p.say("\nno effect found in %s: %s (Wald %.2f, degrees of freedom %.1f)%s", nameText(b.Name), why, b.Wald, b.DF, beside)
 	}
+}
+
+// effectOfProduct says whether a block is of a product of columns, as x:region, and has an effect.
+func effectOfProduct(b score.BlockTest) bool {
+	return b.Effect && strings.Contains(b.Name, ":") && !strings.Contains(b.Name, "(")
 }
