@@ -61,6 +61,7 @@ type Finding struct {
 	Rows   []int   `json:"rows,omitempty"` // of the data, counted from 0
 
 	explains *float64 // share of the variance; nil where that is no matter
+	finer    bool     // the remedy is a finer curve
 }
 
 // String returns the text and the remedy in one line.
@@ -234,6 +235,9 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 	if !outliers || s.influence() <= influential {
 		s.compare()
 		most, less := bySize(s.ask(&trendCheck), s.ask(&interactionCheck))
+		if outliers && most != nil && most.finer && *most.explains > stiffShare { // rows that a curve passes by are no mistakes
+			found[len(found)-1].Tone = Detail
+		}
 		order := s.ask(&orderCheck)
 		// Files are often in the order of some column, and what bends with it goes with the order.
 		if order != nil && most != nil && most.Tone == Remark && most.Statistic > order.Statistic*order.Statistic {
@@ -289,6 +293,10 @@ func inTones(found []Finding) []Finding {
 	}
 	return append(faults, others...)
 }
+
+// stiffShare is the share of the variance that a finer curve explains from which on impossible rows may be those that the
+// curve passes by.
+const stiffShare = 0.1
 
 // influential is the sum of squared residuals of outliers, in those of all other rows, from which on
 // they have bent the fit so far that the other residuals show nothing but that.

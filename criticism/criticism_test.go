@@ -87,9 +87,14 @@ func (w *world) source(t testing.TB) credence.Source {
 // fitted fits y ~ a + b + c + d.
 func fitted(t testing.TB, source credence.Source, family string) *credence.Fitted {
 	t.Helper()
-	out, err := fit.Table(context.Background(), source, fit.Options{Formula: "y ~ a + b + c + d", Family: family, Seed: 1})
+	return fittedBy(t, source, fit.Options{Formula: "y ~ a + b + c + d", Family: family, Seed: 1})
+}
+
+func fittedBy(t testing.TB, source credence.Source, options fit.Options) *credence.Fitted {
+	t.Helper()
+	out, err := fit.Table(context.Background(), source, options)
 	if err != nil {
-		t.Fatalf("%s: %v", family, err)
+		t.Fatalf("%s, %s: %v", options.Formula, options.Family, err)
 	}
 	return out
 }

@@ -8,7 +8,7 @@
 //	order        residuals go with those of the next row, or drift over the file
 //	groups       residuals go together within the groups of a column that the formula leaves out
 //	dispersion   counts vary more, or less, than the family allows, or residuals spread more in one place than in another
-//	trend        residuals bend with the prediction or with a column
+//	trend        residuals bend with the prediction or with a column, or with one more finely than its smooth term can
 //	interaction  residuals go with the product of two columns
 //	link         log odds or log means bend with the prediction, for which the family has another link
 //	odds         columns act otherwise on low grades than on high ones

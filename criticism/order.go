@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
 )
 
@@ -84,7 +85,7 @@ func (s *sample) alongTime(explains float64) string {
 
 // has says whether a term of the formula begins so.
 func (s *sample) has(term string) bool {
-	return slices.ContainsFunc(s.blocks, func(block string) bool { return strings.HasPrefix(block, term) })
+	return slices.ContainsFunc(s.blocks, func(b credence.Block) bool { return strings.HasPrefix(b.Name, term) })
 }
 
 // daily is the share of the variance of residuals that waves of a day and of half a day explain, of a time in days; 0

@@ -247,6 +247,9 @@ var remedies = []struct {
 	}},
 	{name: "curve", draw: bent(unit, 0.5), check: "trend", remedy: "add s(b)", follow: other(base+" + s(b)", "")},
 	{name: "curve of three knots", formula: "y ~ a + s(b, k=3) + c + d", draw: winding, check: "trend", remedy: "s(b, k=30)", follow: other("y ~ a + s(b, k=30) + c + d", "")},
+	{name: "stiff curve", formula: "y ~ a + s(b, k=12) + c + d", draw: wavy(unit, 2), check: "trend", remedy: "s(b, k=36)", follow: other("y ~ a + s(b, k=36) + c + d", "")},
+	{name: "stiff curve of counts", formula: "y ~ a + s(b) + c + d", family: "poisson", draw: wavy(likelihood.Poisson{}, 0.7), check: "trend", remedy: "s(b, k=30)", follow: other("y ~ a + s(b, k=30) + c + d", "poisson")},
+	{name: "stiff curve of classes", formula: "y ~ a + hsgp(b, m=6) + c + d", family: "bernoulli", draw: wavy(likelihood.Bernoulli{}, 3), check: "trend", remedy: "hsgp(b, m=30)", follow: other("y ~ a + hsgp(b, m=30) + c + d", "bernoulli")},
 	{name: "curve of three values", draw: func(rng *rand.Rand, s sheet) sheet {
 		s = s.with("b", func(rowOf, int) float64 { return float64(rng.IntN(3)) })
 		return s.with("y", draws(rng, unit, func(row rowOf, _ int) float64 { return math.Abs(row("b") - 1) }))
@@ -377,6 +380,13 @@ func bent(family likelihood.Sampler, by float64) func(*rand.Rand, sheet) sheet {
 // winding has a curve in b that goes up, down and up again.
 func winding(rng *rand.Rand, s sheet) sheet {
 	return s.with("y", draws(rng, unit, func(row rowOf, _ int) float64 { return 2 * math.Sin(2*row("b")) }))
+}
+
+// wavy has a curve in b that goes up and down seven times over most rows.
+func wavy(family likelihood.Sampler, by float64) func(*rand.Rand, sheet) sheet {
+	return func(rng *rand.Rand, s sheet) sheet {
+		return s.with("y", draws(rng, family, func(row rowOf, _ int) float64 { return by * math.Sin(8*row("b")) }))
+	}
 }
 
 // crossed has a product of a and b.

@@ -24,13 +24,14 @@ const (
 // asked is what a model was asked to be, which remedies depend on.
 type asked struct {
 	terms   map[string]string // inputs and columns beside the model as a formula writes them
-	blocks  []string
+	formula string
+	blocks  []credence.Block
 	learned bool // from a stream, whose formulas have no smooths
 	weights int  // of a posterior with all covariances under a normal prior, as effects of groups ask for; 0 of others
 }
 
 func askedOf(fitted *credence.Fitted) asked {
-	a := asked{terms: map[string]string{}}
+	a := asked{terms: map[string]string{}, formula: fitted.Recipe.Formula}
 	switch fr := fitted.Frame.(type) {
 	case nil:
 	case *frame.Frame:
@@ -44,9 +45,7 @@ func askedOf(fitted *credence.Fitted) asked {
 	}
 	model := fitted.Members[0].Model
 	if model.Features != nil {
-		for _, b := range model.Features.Blocks() {
-			a.blocks = append(a.blocks, b.Name)
-		}
+		a.blocks = model.Features.Blocks()
 	}
 	if _, normal := model.Prior.(prior.Normal); normal || model.Prior == nil {
 		switch q := fitted.Members[0].Posterior.(type) {
@@ -64,7 +63,7 @@ func (a *asked) term(name string) string { return cmp.Or(a.terms[name], name) }
 func (s *sample) curve(name string) string {
 	at := slices.IndexFunc(s.inputs, func(in column) bool { return in.name == name })
 	term, values := s.term(name), distinct(s.inputs[at].values)
-	has := slices.ContainsFunc(s.blocks, func(block string) bool { return block == "s("+name+")" || strings.HasPrefix(block, "s("+name+",") })
+	has := s.smoothOf("s(", term) != nil
 	switch {
 	case has && values > manyKnots:
 		return fmt.Sprintf("give s(%s) more knots: s(%[1]s, k=%d)", term, manyKnots)

@@ -1,0 +1,94 @@
+package criticism_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/credence-ml/credence/criticism"
+	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/study"
+	"github.com/credence-ml/credence/table"
+)
+
+// A smooth term that can follow its curve is not called stiff, in rows of the fit and in others.
+func TestSmoothsThatFollow(t *testing.T) {
+	sets := 1
+	if study.Calibration() {
+		sets = 100
+	}
+	fits, alarms := 0, 0
+	for _, family := range families[:7] {
+		if family.text == "binomial(trials=trials)" {
+			continue
+		}
+		for set := range sets {
+			rng := rand.New(rand.NewPCG(firstSeed()+uint64(set), 7))
+			draw := func(n int) (x, y []float64) {
+				for range n {
+					at := rng.Float64()
+					x, y = append(x, at), append(y, family.draw.Sample(rng, 0.8*math.Sin(5*at)))
+				}
+				return x, y
+			}
+			for _, formula := range []string{"y ~ s(x)", "y ~ hsgp(x, m=12)"} {
+				x, y := draw(200 + 100*(set%3))
+				source, err := table.New().Numbers("x", x).Numbers("y", y).Source()
+				if err != nil {
+					t.Fatal(err)
+				}
+				model := fittedBy(t, source, fit.Options{Formula: formula, Family: family.text})
+				x, y = draw(400)
+				others, err := table.New().Numbers("x", x).Numbers("y", y).Source()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range append(findings(t, model, source, criticism.Options{Fitted: true}), findings(t, model, others, criticism.Options{})...) {
+					if strings.Contains(f.Remedy, "more functions") {
+						alarms++
+						t.Logf("%s, %s, set %d: %v", family.text, formula, set, f)
+					}
+				}
+				fits += 2
+			}
+		}
+	}
+	if t.Logf("%d of %d", alarms, fits); float64(alarms) > 1+0.003*float64(fits) { // a tenth of that is the error of the check
+		t.Errorf("%d of %d right smooth terms are called stiff", alarms, fits)
+	}
+}
+
+// The remedy writes the term as it is but for the number of its functions, of a column with a name of its own too; and
+// rows that a stiff curve passes by are no mistakes in the data.
+func TestStiffSmooths(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 1))
+	var x, y []float64
+	for range 500 {
+		at := rng.Float64()
+		x, y = append(x, at), append(y, math.Sin(40*at*at)+0.02*rng.NormFloat64())
+	}
+	for _, c := range []struct{ column, formula, remedy string }{
+		{"t", "y ~ s(t)", "s(t, k=30)"},
+		{"t", "y ~ t + s(t, k=20)", "s(t, k=60)"},
+		{"t", "y ~ s(t, period=1, k=4)", "s(t, period=1, k=30)"},
+		{"t", "y ~ s(t, period=1)", "s(t, period=1, k=30)"},
+		{"day of year", "y ~ s(`day of year`, k=20)", "s(`day of year`, k=60)"},
+		{"t", "y ~ hsgp(t, m=12)", "hsgp(t, m=36)"},
+		{"t", "y ~ s(log(t), k=11)", "s(log(t), k=33)"},
+	} {
+		source, err := table.New().Numbers(c.column, x).Numbers("y", y).Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := findings(t, fittedBy(t, source, fit.Options{Formula: c.formula}), source, criticism.Options{Fitted: true})
+		if len(found) == 0 || found[0].Check != "trend" || found[0].Tone != criticism.Remark || found[0].Remedy != "give it more functions: "+c.remedy {
+			t.Errorf("%s: %+v, want %s", c.formula, found, c.remedy)
+		}
+		for _, f := range found {
+			if f.Check == "outliers" && f.Tone != criticism.Detail {
+				t.Errorf("%s: %v", c.formula, f)
+			}
+		}
+	}
+}
