@@ -235,7 +235,8 @@ func Of(ctx context.Context, fitted *credence.Fitted, data credence.Data, option
 	if !outliers || s.influence() <= influential {
 		s.compare()
 		most, less := bySize(s.ask(&trendCheck), s.ask(&interactionCheck))
-		if outliers && most != nil && most.finer && *most.explains > stiffShare { // rows that a curve passes by are no mistakes
+		// Rows that a stiff curve passes by are no mistakes.
+		if outliers && most != nil && most.finer && *most.explains > stiffShare {
 			found[len(found)-1].Tone = Detail
 		}
 		order := s.ask(&orderCheck)
@@ -294,8 +295,8 @@ func inTones(found []Finding) []Finding {
 	return append(faults, others...)
 }
 
-// stiffShare is the share of the variance that a finer curve explains from which on impossible rows may be those that the
-// curve passes by.
+// stiffShare is the share of the variance that a finer curve explains from which on impossible rows may be those that
+// the curve passes by.
 const stiffShare = 0.1
 
 // influential is the sum of squared residuals of outliers, in those of all other rows, from which on

@@ -38,7 +38,7 @@ func (s *sample) smooths() (all []smooth) {
 	return all
 }
 
-// smoothOf returns the block of a term that begins with a call of a column as formulas write it, nil where there is none.
+// smoothOf returns the block of a term that calls so a column as formulas write it, nil where there is none.
 func (s *sample) smoothOf(call, name string) *credence.Block {
 	at := slices.IndexFunc(s.blocks, func(b credence.Block) bool {
 		rest, is := strings.CutPrefix(b.Name, call+name)

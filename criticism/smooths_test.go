@@ -54,7 +54,7 @@ func TestSmoothsThatFollow(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d of %d", alarms, fits); float64(alarms) > 1+0.003*float64(fits) { // a tenth of that is the error of the check
+	if t.Logf("%d of %d", alarms, fits); float64(alarms) > 1+0.003*float64(fits) {
 		t.Errorf("%d of %d right smooth terms are called stiff", alarms, fits)
 	}
 }
