@@ -382,6 +382,9 @@ func TestRatio(t *testing.T) {
 		near(t, contrast, float64(e.Estimate), term.Exp.Estimate, 1e-9)
 		near(t, contrast+": lower", float64(e.Low), float64(term.Exp.Lower), 1e-6)
 		near(t, contrast+": upper", float64(e.High), float64(term.Exp.Upper), 1e-6)
+		if low, high := e.Half(); !(float64(e.Low) < low && low < float64(e.Estimate) && float64(e.Estimate) < high && high < float64(e.High)) {
+			t.Errorf("%s: half of the probability lies between %v and %v, and %g %% between %v and %v", contrast, low, high, 90.0, e.Low, e.High)
+		}
 		if e.Method != "exact" {
 			t.Errorf("%s by %s", contrast, e.Method)
 		}

@@ -24,6 +24,8 @@ func TestBars(t *testing.T) {
 		{"price ~ (0+lat|zip)", intercept + "; (0 + lat | zip)" + slopes("lat"), ""},
 		{"price ~ (lat-1|zip)", intercept + "; (0 + lat | zip)" + slopes("lat"), ""},
 		{"price ~ (-1+log(rooms)|zip)", intercept + "; (0 + log(rooms) | zip)" + slopes("log(rooms)"), ""},
+		{"price ~ (lat+1|zip)", intercept + "; (1 + lat | zip): zip=94110 lat:zip=94110 zip=94117 lat:zip=94117 zip=94122 lat:zip=94122", ""},
+		{"price ~ (lat+1||zip)", intercept + "; (1 | zip)" + zips + "; (0 + lat | zip)" + slopes("lat"), ""},
 		{"price ~ (0+lat:lon|zip)", intercept + "; (0 + lat:lon | zip)" + slopes("lat:lon"), ""},
 		{"price ~ (lat||zip)", intercept + "; (1 | zip)" + zips + "; (0 + lat | zip)" + slopes("lat"), ""},
 		{"price ~ (lat+lon||zip) + (1|zip)", intercept + "; (1 | zip)" + zips + "; (0 + lat | zip)" + slopes("lat") + "; (0 + lon | zip)" + slopes("lon"),

@@ -101,6 +101,11 @@ func TestStructs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, source, columns, values...)
+	far := []**kinds{&pointers[0], &pointers[1], &pointers[2]}
+	if source, err = Structs(far); err != nil {
+		t.Fatal(err)
+	}
+	want(t, source, columns, values...)
 }
 
 type embedded struct{ Name string }
