@@ -86,6 +86,9 @@ func Fit(by string, classes bool, rows []Row) (*Result, error) {
 			r.add(value, sorted[from:to])
 		}
 	}
+	if by != "" && len(r.Groups) == 1 {
+		return nil, fmt.Errorf("no row has a value of %s that the model knows: calibrate all rows alike, without --by, or give rows that have one", by)
+	}
 	return r, nil
 }
 

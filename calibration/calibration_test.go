@@ -137,6 +137,22 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
+// A column of which no row has a known value makes no groups, and is refused before a file is written that cannot be
+// read.
+func TestNoGroups(t *testing.T) {
+	rows := make([]Row, 60)
+	for i := range rows {
+		rows[i].Score = float64(i) / 60
+	}
+	if r, err := Fit("g", false, rows); err == nil || !strings.Contains(err.Error(), "no row has a value of g") || !strings.Contains(err.Error(), "without --by") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err := Fit("", false, rows)
+	if err != nil || r.Validate() != nil {
+		t.Errorf("without a column: %v, %v", err, r.Validate())
+	}
+}
+
 // Groups have the scores of their rows alone, and others those of all.
 func TestGroups(t *testing.T) {
 	var rows []Row

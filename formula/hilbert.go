@@ -97,6 +97,9 @@ func (c *compiler) periodic(call spec.Call) error {
 	return nil
 }
 
+// leastReach is the range of a column whose reciprocal is a number, with what lengthscales make of it.
+const leastReach = 1e-290
+
 // box makes the term of hsgp, about the middle of the data.
 func box(f *function, m *making) (feature.Term, error) {
 	term := &feature.HSGP{Name: f.label, Kernel: feature.Kernel(f.kernel), Inputs: f.inputs, Lengthscale: f.lengthscale,
@@ -108,6 +111,9 @@ func box(f *function, m *making) (feature.Term, error) {
 		}
 		if !(high > low) {
 			return nil, fmt.Errorf("formula: %s: %s has the same value in every row: leave it out", f.label, m.in.Dense[input].Name)
+		}
+		if high-low < leastReach {
+			return nil, fmt.Errorf("formula: %s: the values of %s lie within %.2g of each other, too close to divide by: multiply the column", f.label, m.in.Dense[input].Name, high-low)
 		}
 		if f.functions == nil {
 			term.Functions, term.Most = append(term.Functions, min(usualFunctions[len(f.inputs)-1], different)), append(term.Most, different)

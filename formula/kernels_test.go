@@ -160,13 +160,18 @@ func TestPeriodsOfSpectral(t *testing.T) {
 	}
 }
 
-func TestPeriodsAreRefused(t *testing.T) {
+func TestScalesAreRefused(t *testing.T) {
 	source := waves(t, 3, math.Sin)
 	long := waves(t, 100, math.Sin)
+	close, err := table.New().Numbers("t", []float64{0, 5e-324, 2e-323, 1e-322}).Numbers("y", []float64{1, 2, 3, 4}).Source()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		source        credence.Source
 		formula, want string
 	}{
+		{close, "y ~ hsgp(t)", "formula: hsgp(t): the values of t lie within 9.9e-323 of each other, too close to divide by: multiply the column"},
 		{source, "y ~ spectral(t)", "formula: spectral(t)[1]: t has 3 different values, and a period needs 4: write t for a line, or onehot(t)"},
 		{long, "y ~ spectral(t, period=1e6)", "formula: spectral(t)[1]: a period of 1e+06 is not between 1e-09 and 1000 times the range of t, which is 99: give the period in the unit of the column"},
 	} {

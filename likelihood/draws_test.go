@@ -62,3 +62,21 @@ func TestDrawsByInversion(t *testing.T) {
 		}
 	}
 }
+
+// A variance of the noise that is as large as a number can be is drawn as one, and not as infinite.
+func TestDrawsOfNoiseAreNumbers(t *testing.T) {
+	l := likelihood.Gaussian{NoiseVariance: param.Hold(math.MaxFloat64), PredictiveDF: 10}
+	rng, below := rand.New(rand.NewPCG(1, 1)), 0
+	for range 200 {
+		v := l.Draw(rng).NoiseVariance.Value
+		if !(v > 0) || math.IsInf(v, 0) {
+			t.Fatalf("a noise variance of %v was drawn", v)
+		}
+		if v < math.MaxFloat64 {
+			below++
+		}
+	}
+	if below < 50 { // of an inverse gamma of that mean, above the median
+		t.Errorf("%d of 200 variances are below the mean", below)
+	}
+}

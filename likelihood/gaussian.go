@@ -90,7 +90,7 @@ func (l Gaussian) Draw(rng *rand.Rand) Gaussian {
 		return l
 	}
 	half := l.PredictiveDF / 2
-	return Gaussian{NoiseVariance: l.NoiseVariance.At(l.noise() * (half - 1) / drawGamma(rng, half))}
+	return Gaussian{NoiseVariance: l.NoiseVariance.At(min(math.MaxFloat64, l.noise()*((half-1)/drawGamma(rng, half))))}
 }
 
 // ExpectedLogDensity returns log N(y|mean, v) − variance/2v and its derivatives.

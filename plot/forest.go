@@ -44,7 +44,7 @@ func (p *picture) changes(ctx context.Context) (*forest, error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("no column of the model varies over the rows, so that none has an effect to compare%s", left)
+		return nil, fmt.Errorf("no column of the model varies over the rows, so that none has an effect to compare%s: give other rows, or columns to the formula", left)
 	}
 	names, moving, err := p.narrow(names)
 	if err != nil {
