@@ -2,6 +2,7 @@ package likelihood
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence/param"
@@ -56,6 +57,26 @@ func TestLogCeiling(t *testing.T) {
 		got := NegativeBinomial{Size: param.Hold(size)}.Variance(f)/largest - 1
 		if !(got > 0 && got < 1.1e-3) {
 			t.Errorf("largest count %g: the variance is %g above Poisson's", largest, got)
+		}
+	}
+}
+
+// A parameter that ends at a bound is explained where that means something: at the bound which means it, by what to do.
+func TestAtLimit(t *testing.T) {
+	for _, c := range []struct {
+		family    Limited
+		parameter string
+		low       bool
+		want      string // of the text, "" for no text
+	}{
+		{Gaussian{}, "variance", true, "gaussian(variance=…)"}, {Gaussian{}, "variance", false, ""},
+		{StudentT{}, "scale", true, "studentt(scale=…)"}, {StudentT{}, "scale", false, ""},
+		{StudentT{}, "df", false, "use --family gaussian"}, {StudentT{}, "df", true, ""},
+		{NegativeBinomial{}, "size", false, "use --family poisson"}, {NegativeBinomial{}, "size", true, ""},
+		{Gamma{}, "shape", true, ""},
+	} {
+		if got := c.family.AtLimit(c.parameter, 77, c.low); (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%T, %s, low %v: %q, want %q", c.family, c.parameter, c.low, got, c.want)
 		}
 	}
 }

@@ -177,6 +177,10 @@ func TestQuantile(t *testing.T) {
 			t.Errorf("geometric quantile of %g is not %g", p, k)
 		}
 	}
+	// A start beyond an end, where the distribution function is none, is taken back to it.
+	for _, start := range []float64{-3, 0.5, 7} {
+		relative(t, "quantile of squares", Quantile(func(y float64) float64 { return math.Sqrt(y * (2 - y)) }, 0.6, start, 1, 0, 1), 0.2, 1e-12)
+	}
 	if y := Quantile(special.NormalCDF, 0, 0, 1, -7, 7); y != -7 {
 		t.Errorf("quantile of 0 is %g", y)
 	}
