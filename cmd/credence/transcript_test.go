@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,7 +22,8 @@ import (
 //
 // A line "$ credence …" is a command; "< FILE" at its end is its standard input. "$ show FILE …" prints text files,
 // "$ first N FILE" its first lines, "$ join FILE … > FILE" writes files one behind the other, and "$ change FILE N"
-// flips a bit of the byte at N. "$ write FILE LINE …" writes lines, which may have Go's escapes.
+// flips a bit of the byte at N. "$ write FILE LINE …" writes lines, which may have Go's escapes. "$ text FILE" prints
+// what a page says outside of pictures and programs.
 // What stands before the first command says what the transcript holds. The tables are those of [transcriptTables].
 func TestTranscripts(t *testing.T) {
 	paths := sure(filepath.Glob("testdata/transcripts/*.txt"))(t)
@@ -87,6 +89,9 @@ func transcribed(t *testing.T, args []string) string {
 	case "first":
 		lines := strings.SplitAfter(read(args[2]), "\n")
 		return strings.Join(lines[:min(len(lines), sure(strconv.Atoi(args[1]))(t))], "")
+	case "text":
+		text := html.UnescapeString(tags.ReplaceAllString(apart.ReplaceAllString(read(args[1]), ""), "\n"))
+		return blank.ReplaceAllString(text, "\n")
 	case "join":
 		var b strings.Builder
 		for _, path := range args[1 : len(args)-2] {
@@ -122,6 +127,13 @@ func transcribed(t *testing.T, args []string) string {
 
 // shellWords are the arguments of a command line, of which some stand between single quotes, in part or whole.
 var shellWords = regexp.MustCompile(`('[^']*'|[^'\s])+`)
+
+// apart is what a page has beside its text, tags are those of the text, and blank what is left of them.
+var (
+	apart = regexp.MustCompile(`(?s)<(script|style|svg|head)\b.*?</(script|style|svg|head)>`)
+	tags  = regexp.MustCompile(`(?s)<[^>]*>`)
+	blank = regexp.MustCompile(`\s*\n\s*`)
+)
 
 // timed are the figures that no two runs share.
 var timed = regexp.MustCompile(`("seconds": |\bin |  )[0-9.e+-]+( (seconds|ms|s|min))\b|("seconds": )[0-9.e+-]+`)
