@@ -3,6 +3,7 @@ package fit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -100,5 +101,39 @@ func TestPriorOdds(t *testing.T) {
 	}
 	if _, err := fit.New(fit.Options{PriorOdds: list}); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "use --prior spikeslab") {
 		t.Errorf("with a normal prior: %v", err)
+	}
+}
+
+// TestOddsOfManyFeatures: the odds of a feature beyond the first 512, which engines go through by runs, are its own and
+// not those of one in the run before.
+func TestOddsOfManyFeatures(t *testing.T) {
+	const n, d, at = 30, 560, 550
+	rng := rand.New(rand.NewPCG(8, 2))
+	table := table.New()
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = 0.2 * rng.NormFloat64() // beside a noise of 1
+	}
+	table.Numbers("y", y)
+	for j := range d {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		table.Numbers(fmt.Sprint("x", j), x)
+	}
+	rows := must.Value(table.Source())(t)
+	odds := []fit.Odds{{Feature: fmt.Sprint("x", at), Odds: 1e9}}
+	for _, engine := range []string{"laplace(starts=1)", "ep(hyper=mode)"} {
+		fitted, err := fit.Select(t.Context(), rows, fit.Options{Formula: "y ~ .", Engine: engine, Family: "gaussian(variance=1)",
+			Prior: "spikeslab(inclusion=0.01, slab=0.5)", PriorOdds: odds}, selection.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range fitted.Selection.Features {
+			if own := f.Name == odds[0].Feature; own != (f.Inclusion > 0.9) {
+				t.Errorf("%s: %s is in with the probability %v", engine, f.Name, f.Inclusion)
+			}
+		}
 	}
 }
