@@ -408,7 +408,11 @@ func TestArrays(t *testing.T) {
 		if err := os.WriteFile(path, c.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		open, _ := os.ReadDir("/proc/self/fd") // where there are such
 		shape, values, err := ReadArray(path)
+		if now, _ := os.ReadDir("/proc/self/fd"); len(now) > len(open) {
+			t.Errorf("%.60q: %d files are open, of %d before", c.content, len(now), len(open))
+		}
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) || !strings.Contains(err.Error(), "a.npy") {
 				t.Errorf("%.60q: %v, want %q", c.content[10:], err, c.err)

@@ -193,6 +193,7 @@ func TestRefusals(t *testing.T) {
 		"engine ftrl keeps its intercept":        {Formula: "y ~ 0 + x", Engine: "ftrl"},
 		`engine "exact" needs a table`:           {Formula: "y ~ x", Engine: "exact"},
 		"engine sep learns bernoulli(link=pro":   {Formula: "y ~ x", Family: "gaussian"},
+		"probit), not bernoulli: leave it out":   {Formula: "y ~ x", Family: "bernoulli"},
 		"missing values cannot be treated by \"": {Formula: "y ~ x", Missing: "guess"},
 	} {
 		if _, err := learn.New(o); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), want) {

@@ -267,3 +267,17 @@ func TestRewrite(t *testing.T) {
 		t.Errorf("%.20q…, %v", text, err)
 	}
 }
+
+// What cannot be read for the content is told by its own name, in a folder of any name; only that of the temporary file
+// is left out.
+func TestErrorsOfSourcesAreTheirOwn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.csv")
+	source := &fs.PathError{Op: "read", Path: "/tmp/source.csv", Err: syscall.EIO}
+	err := Write(path, func(io.Writer) error { return source })
+	if !errors.Is(err, source) || !strings.Contains(err.Error(), "/tmp/source.csv") {
+		t.Errorf("the error of a source reads %v", err)
+	}
+	if err := unchanged(path, &fs.PathError{Op: "write", Path: path + ".tmp-1", Err: syscall.EIO}); strings.Contains(err.Error(), ".tmp-") || !errors.Is(err, syscall.EIO) {
+		t.Errorf("the error of the temporary file reads %v", err)
+	}
+}

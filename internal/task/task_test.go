@@ -26,6 +26,9 @@ func TestPanicsAreErrors(t *testing.T) {
 	for name, work := range map[string]func() error{
 		"value":  func() error { panic("no such thing") },
 		"index":  func() error { var none []int; return errors.New(strings.Repeat("a", none[len(name(1))])) },
+		"map":    func() error { var none map[string]int; none[name(1)] = 1; return nil },
+		"size":   func() error { return errors.New(string(make([]byte, -len(name(1))))) },
+		"closed": func() error { c := make(chan int); close(c); c <- 1; return nil },
 		"wraps":  func() error { panic(cause) },
 		"deeper": func() error { return Do(func() error { return Go(func() error { panic("deep") }).Wait() }) },
 	} {
