@@ -3,7 +3,6 @@ package criticism
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,8 +101,6 @@ func called(formula, begins string) string {
 	}
 }
 
-var functions = regexp.MustCompile(`\b(k|m)\s*=\s*(\d+)`)
-
 // finer is the term with three times as many functions and [manyKnots] at the least, as far as there are values and
 // splines take knots.
 func (m *smooth) finer() string {
@@ -115,13 +112,14 @@ func (m *smooth) finer() string {
 	case strings.Contains(m.term, "period="): // harmonics of two weights each
 		has = m.block.Count / 2
 	}
-	stated := functions.FindStringSubmatch(m.term)
-	if stated != nil {
-		has, _ = strconv.Atoi(stated[2])
+	_, rest, is := strings.Cut(m.term, ", "+name+"=")
+	stated := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	if is {
+		has, _ = strconv.Atoi(stated)
 	}
 	more := fmt.Sprintf("%s=%d", name, max(has+1, min(max(3*has, manyKnots), distinct(m.column.values)/2, mostKnots)))
-	if stated != nil {
-		return strings.Replace(m.term, stated[0], more, 1)
+	if is {
+		return strings.Replace(m.term, name+"="+stated, more, 1)
 	}
 	return strings.TrimSuffix(m.term, ")") + ", " + more + ")"
 }
