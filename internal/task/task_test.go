@@ -26,7 +26,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	for name, work := range map[string]func() error{
 		"value":  func() error { panic("no such thing") },
 		"index":  func() error { var none []int; return errors.New(strings.Repeat("a", none[len(name(1))])) },
-		"map":    func() error { var none map[string]int; none[name(1)] = 1; return nil },
+		"map":    func() error { noMap()[name(1)] = 1; return nil },
 		"size":   func() error { return errors.New(string(make([]byte, -len(name(1))))) },
 		"closed": func() error { c := make(chan int); close(c); c <- 1; return nil },
 		"wraps":  func() error { panic(cause) },
@@ -51,3 +51,5 @@ func TestPanicsAreErrors(t *testing.T) {
 }
 
 func name(n int) string { return strings.Repeat("x", n) }
+
+func noMap() map[string]int { return nil }
