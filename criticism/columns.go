@@ -11,8 +11,8 @@ import (
 
 // trend looks for curves in the scores, against the prediction and against every column: squares, and the Legendre
 // polynomials of degrees 3 and 4 in the ranks. What is linear in either is taken out, because a fit takes it out too. A
-// family with another link has a check of its own for the prediction. Where smooth terms may be too stiff, that is
-// asked first, and each question has half of the error.
+// family with another link has a check of its own for the prediction. Where smooth terms of the fit may be too stiff,
+// that is asked first, and each question has half of the error.
 func (s *sample) trend() *Finding {
 	if smooths := s.smooths(); len(smooths) > 0 {
 		defer func(share float64) { s.share = share }(s.share)

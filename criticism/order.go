@@ -28,9 +28,9 @@ func (s *sample) inOrder() bool {
 	return expected > 10 && min(up, down) <= sortedShare*expected
 }
 
-// bounded returns the residuals of the rows used, large ones cut off, standardised.
-func (s *sample) bounded() []float64 {
-	e := pick(s.residual, s.used)
+// bounded returns the residuals of some rows, large ones cut off, standardised.
+func (s *sample) bounded(rows []int) []float64 {
+	e := pick(s.residual, rows)
 	for i, v := range e {
 		e[i] = max(-largestResidual, min(largestResidual, v))
 	}
@@ -40,7 +40,7 @@ func (s *sample) bounded() []float64 {
 
 // order looks for residuals that go with those of the rows before them, or that drift over the file.
 func (s *sample) order() *Finding {
-	e, place := s.bounded(), make([]float64, len(s.used))
+	e, place := s.bounded(s.used), make([]float64, len(s.used))
 	var before, after []float64
 	for k, i := range s.used {
 		place[k] = float64(s.place[i])
@@ -132,7 +132,7 @@ func ascends(values []float64) bool {
 // groups looks for residuals that go together within groups of rows that a column beside the model shows, and no column
 // of the model does: the sum of products of two of them, which is that of squares of sums less that of squares.
 func (s *sample) groups() *Finding {
-	e := s.bounded()
+	e := s.bounded(s.used)
 	skew := 0.0
 	for _, v := range e {
 		skew += v * v * v / float64(len(e))

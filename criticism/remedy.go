@@ -24,14 +24,15 @@ const (
 // asked is what a model was asked to be, which remedies depend on.
 type asked struct {
 	terms   map[string]string // inputs and columns beside the model as a formula writes them
-	formula string
 	blocks  []credence.Block
-	learned bool // from a stream, whose formulas have no smooths
-	weights int  // of a posterior with all covariances under a normal prior, as effects of groups ask for; 0 of others
+	calls   []spec.Call // smooth terms
+	learned bool        // from a stream, whose formulas have no smooths
+	// weights of a posterior with all covariances under a normal prior, as effects of groups ask for; 0 of others
+	weights int
 }
 
 func askedOf(fitted *credence.Fitted) asked {
-	a := asked{terms: map[string]string{}, formula: fitted.Recipe.Formula}
+	a := asked{terms: map[string]string{}, calls: smoothsOf(fitted.Recipe.Formula)}
 	switch fr := fitted.Frame.(type) {
 	case nil:
 	case *frame.Frame:
@@ -63,11 +64,15 @@ func (a *asked) term(name string) string { return cmp.Or(a.terms[name], name) }
 func (s *sample) curve(name string) string {
 	at := slices.IndexFunc(s.inputs, func(in column) bool { return in.name == name })
 	term, values := s.term(name), distinct(s.inputs[at].values)
-	has := s.smoothOf("s(", term) != nil
-	switch {
-	case has && values > manyKnots:
-		return fmt.Sprintf("give s(%s) more knots: s(%[1]s, k=%d)", term, manyKnots)
-	case has, values < fewestKnots:
+	for _, call := range s.calls {
+		if call.Name == "s" && call.Args[0].String() == term {
+			if finer, ok := s.finer(call, values); ok {
+				return "give it more functions: " + finer.String()
+			}
+			values = 0 // of which it has one for each already, or nearly
+		}
+	}
+	if values < fewestKnots {
 		return fmt.Sprintf("add onehot(%s) to the formula", term)
 	}
 	return fmt.Sprintf("add s(%s) to the formula", term)

@@ -4,122 +4,109 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/spec"
 )
 
-// smooth is a term of one column.
+// smooth is a term of one column, as the formula has it, which could have more functions.
 type smooth struct {
-	term   string // as the formula has it
-	block  *credence.Block
-	column *column
-	along  *against
+	term, finer spec.Call
+	along       *against
 }
 
 // smooths returns the smooth terms of columns with so many values that a row has others close by, of which a file is
-// not sorted by any: there the check of the order speaks.
+// not sorted by any: there the check of the order speaks. In other rows than those of the fit there are none, for there
+// the error of the curve itself, which more functions would not lessen, makes residuals go together.
 func (s *sample) smooths() (all []smooth) {
+	if !s.options.Fitted {
+		return nil
+	}
 	for _, a := range s.view.columns() {
-		at := slices.IndexFunc(s.inputs, func(in column) bool { return in.name == a.name })
-		if at < 0 || a.name == s.time || 2*distinct(a.value) < len(a.value) {
-			continue
-		}
-		for _, call := range []string{"s(", "hsgp("} {
-			if block, term := s.smoothOf(call, s.term(a.name)), called(s.formula, call+s.term(a.name)); block != nil && term != "" {
-				all = append(all, smooth{term, block, &s.inputs[at], a})
+		for _, call := range s.calls {
+			if a.name == s.time || call.Args[0].String() != s.term(a.name) {
+				continue
+			}
+			values := distinct(a.value)
+			if finer, ok := s.finer(call, values); ok && 2*values >= len(a.value) {
+				all = append(all, smooth{call, finer, a})
 			}
 		}
 	}
 	return all
 }
 
-// smoothOf returns the block of a term that calls so a column as formulas write it, nil where there is none.
-func (s *sample) smoothOf(call, name string) *credence.Block {
-	at := slices.IndexFunc(s.blocks, func(b credence.Block) bool {
-		rest, is := strings.CutPrefix(b.Name, call+name)
-		return is && (strings.HasPrefix(rest, ")") || strings.HasPrefix(rest, ","))
-	})
-	if at < 0 {
+// smoothsOf returns the smooth terms of one column of a formula.
+func smoothsOf(formula string) (calls []spec.Call) {
+	tree, err := spec.ParseFormula(formula)
+	if err != nil { // of a model that was made of features, without a formula
 		return nil
 	}
-	return &s.blocks[at]
+	for _, term := range tree.Terms {
+		if call, ok := term.Expr.(spec.Call); ok && !term.Minus && len(call.Args) == 1 && (call.Name == "s" || call.Name == "hsgp") {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+// finer returns a smooth term with three times as many functions and [manyKnots] at the least, as far as there are two
+// values for each and splines take knots; false where it has as many already.
+func (s *sample) finer(call spec.Call, values int) (spec.Call, bool) {
+	const mostKnots = 1000
+	named := func(key string) int {
+		return slices.IndexFunc(call.Named, func(a spec.Argument) bool { return a.Key == key })
+	}
+	weights := 0
+	if at := slices.IndexFunc(s.blocks, func(b credence.Block) bool {
+		return strings.HasPrefix(b.Name, fmt.Sprintf("%s(%s", call.Name, call.Args[0]))
+	}); at >= 0 {
+		weights = s.blocks[at].Count
+	}
+	key, has := "k", weights+2 // a spline has a line beside it
+	switch {
+	case call.Name == "hsgp":
+		key, has = "m", weights
+	case named("period") >= 0: // harmonics of two weights each
+		has = weights / 2
+	}
+	at := named(key)
+	if at >= 0 {
+		if stated, ok := call.Named[at].Value.(spec.Number); ok {
+			has = int(stated.Value)
+		}
+	}
+	most := min(max(3*has, manyKnots), values/2, mostKnots)
+	more := spec.Argument{Key: key, Value: spec.Number{Value: float64(most)}}
+	if call.Named = slices.Clone(call.Named); at >= 0 {
+		call.Named[at] = more
+	} else {
+		call.Named = append(call.Named, more)
+	}
+	return call, most > has
 }
 
 // stiff looks for smooth terms that have too few functions: the residuals of rows whose values are next to each other
 // go together, as mgcv's check of k asks (Wood 2017, section 5.9), there by permutations. What they share is the share
 // of the variance that a finer curve would explain.
 func (s *sample) stiff(smooths []smooth) *Finding {
-	e := pick(s.residual, s.view.rows)
-	for i, v := range e {
-		e[i] = max(-largestResidual, min(largestResidual, v))
-	}
-	standardise(e)
+	e := s.bounded(s.view.rows)
 	results := s.test(len(smooths), func(k int) scored {
-		values := smooths[k].along.value
-		sorted := order.By(len(values), func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+		m := smooths[k]
+		sorted := order.By(len(m.along.value), func(a, b int) int { return cmp.Compare(m.along.value[a], m.along.value[b]) })
 		along := pick(e, sorted)
 		shared, z := slope(along[:len(along)-1], along[1:])
-		return scored{names: []string{strconv.Itoa(k)}, explains: max(0, shared), p: special.NormalCDF(-z)}
+		return scored{names: []string{m.along.name, m.term.String(), m.finer.String()}, explains: shared, p: special.NormalCDF(-z)}
 	})
 	if len(results) == 0 {
 		return nil
 	}
-	k, _ := strconv.Atoi(results[0].names[0])
+	names := results[0].names
 	f := found(results, fmt.Sprintf("the residuals go with %s more finely than %s follows it, and a finer curve explains about %.2g %% of their variance",
-		smooths[k].column.name, smooths[k].term, 100*results[0].explains), "give it more functions: "+smooths[k].finer())
+		names[0], names[1], 100*results[0].explains), "give it more functions: "+names[2])
 	f.finer = true
 	return f
-}
-
-// called returns the text of a call in a formula that begins so, "" where there is none.
-func called(formula, begins string) string {
-	for from := 0; ; {
-		at := strings.Index(formula[from:], begins)
-		if at < 0 {
-			return ""
-		}
-		text := formula[from+at:]
-		from += at + 1
-		if rest := strings.TrimLeft(text[len(begins):], " "); !strings.HasPrefix(rest, ")") && !strings.HasPrefix(rest, ",") {
-			continue
-		}
-		depth := 0
-		for i, c := range text {
-			if c == '(' {
-				depth++
-			} else if c == ')' {
-				if depth--; depth == 0 {
-					return text[:i+1]
-				}
-			}
-		}
-		return ""
-	}
-}
-
-// finer is the term with three times as many functions and [manyKnots] at the least, as far as there are values and
-// splines take knots.
-func (m *smooth) finer() string {
-	const mostKnots = 1000
-	name, has := "k", m.block.Count+2 // a spline has a line beside it
-	switch {
-	case strings.HasPrefix(m.term, "hsgp("):
-		name, has = "m", m.block.Count
-	case strings.Contains(m.term, "period="): // harmonics of two weights each
-		has = m.block.Count / 2
-	}
-	_, rest, is := strings.Cut(m.term, ", "+name+"=")
-	stated := rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
-	if is {
-		has, _ = strconv.Atoi(stated)
-	}
-	more := fmt.Sprintf("%s=%d", name, max(has+1, min(max(3*has, manyKnots), distinct(m.column.values)/2, mostKnots)))
-	if is {
-		return strings.Replace(m.term, name+"="+stated, more, 1)
-	}
-	return strings.TrimSuffix(m.term, ")") + ", " + more + ")"
 }

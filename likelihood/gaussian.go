@@ -84,7 +84,8 @@ func (l Gaussian) Sample(rng *rand.Rand, f float64) float64 {
 }
 
 // Draw returns the family at a draw of the noise variance: one of that distribution, of mean NoiseVariance, whose
-// mixture of normal distributions is Student-t with PredictiveDF; itself without.
+// mixture of normal distributions is Student-t with PredictiveDF; itself without. A variance beyond all numbers is the
+// largest number.
 func (l Gaussian) Draw(rng *rand.Rand) Gaussian {
 	if !l.StudentPredictive() {
 		return l

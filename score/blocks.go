@@ -34,7 +34,7 @@ const mostWald = 1000
 const effectLevel = 0.95
 
 // Blocks returns what the blocks of the first member came to, without intercepts, blocks of more than
-// 1,000 weights, and those whose covariance is singular: none of a fit that is a point.
+// 1,000 weights, and those whose covariance is singular. A fit that is a point has none.
 func Blocks(fitted *credence.Fitted) []BlockTest {
 	member := &fitted.Members[0]
 	joint, ok := member.Posterior.(credence.Joint)
