@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/modelfile"
@@ -105,35 +107,46 @@ func TestPriorOdds(t *testing.T) {
 }
 
 // TestOddsOfManyFeatures: the odds of a feature beyond the first 512, which engines go through by runs, are its own and
-// not those of one in the run before.
+// not those of one in the run before: a feature that tells little is in by them, with a weight of its size.
 func TestOddsOfManyFeatures(t *testing.T) {
 	const n, d, at = 30, 560, 550
 	rng := rand.New(rand.NewPCG(8, 2))
-	table := table.New()
-	y := make([]float64, n)
-	for i := range y {
-		y[i] = 0.2 * rng.NormFloat64() // beside a noise of 1
-	}
-	table.Numbers("y", y)
-	for j := range d {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = rng.NormFloat64()
+	columns, y := make([][]float64, d), make([]float64, n)
+	for j := range columns {
+		for range n {
+			columns[j] = append(columns[j], rng.NormFloat64())
 		}
-		table.Numbers(fmt.Sprint("x", j), x)
 	}
-	rows := must.Value(table.Source())(t)
+	for i := range y {
+		y[i] = 0.4*columns[at][i] + 0.2*rng.NormFloat64() // beside a noise of 1
+	}
+	source := func(first int) credence.Source { // the columns from there on, and then those before
+		b := table.New().Numbers("y", y)
+		for k := range d {
+			j := (first + k) % d
+			b.Numbers(fmt.Sprint("x", j), columns[j])
+		}
+		return must.Value(b.Source())(t)
+	}
 	odds := []fit.Odds{{Feature: fmt.Sprint("x", at), Odds: 1e9}}
 	for _, engine := range []string{"laplace(starts=1)", "ep(hyper=mode)"} {
-		fitted, err := fit.Select(t.Context(), rows, fit.Options{Formula: "y ~ .", Engine: engine, Family: "gaussian(variance=1)",
-			Prior: "spikeslab(inclusion=0.01, slab=0.5)", PriorOdds: odds}, selection.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range fitted.Selection.Features {
-			if own := f.Name == odds[0].Feature; own != (f.Inclusion > 0.9) {
-				t.Errorf("%s: %s is in with the probability %v", engine, f.Name, f.Inclusion)
+		var means [2]float64
+		for k, first := range []int{0, at} {
+			fitted, err := fit.Select(t.Context(), source(first), fit.Options{Formula: "y ~ .", Engine: engine, Family: "gaussian(variance=1)",
+				Prior: "spikeslab(inclusion=0.01, slab=0.5)", PriorOdds: odds}, selection.Options{})
+			if err != nil {
+				t.Fatal(err)
 			}
+			for _, f := range fitted.Selection.Features {
+				if own := f.Name == odds[0].Feature; own {
+					means[k] = f.Mean
+				} else if f.Inclusion > 0.5 {
+					t.Errorf("%s: %s is in with the probability %v", engine, f.Name, f.Inclusion)
+				}
+			}
+		}
+		if !(math.Abs(means[0]-means[1]) < 0.01) || means[0] < 0.2 {
+			t.Errorf("%s: the weight of x%d is %v, and %v as the first column", engine, at, means[0], means[1])
 		}
 	}
 }
