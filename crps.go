@@ -156,28 +156,32 @@ func (d *Distribution) countsCRPS(i int, y float64) float64 {
 	}
 	first, last := family.(interface{ Support() (lower, upper float64) }).Support()
 	bounded := !math.IsInf(last, 1)
-	var ends [4]float64
-	d.Quantiles(ends[:], i, []float64{1e-7, 0.1, 0.9, 1 - 1e-4})
+	var ends [2]float64
+	d.Quantiles(ends[:], i, []float64{0.1, 0.9})
 	if math.IsInf(first, -1) {
-		first = ends[0]
+		first = d.Quantile(i, 1e-7)
 	}
 	if !bounded {
-		last = ends[3] + directCounts
+		last = ends[1] + 1
 	}
-	tolerance := countsError * math.Max(1, ends[2]-ends[1])
+	origin := first
 	first, last = math.Min(first, y), math.Max(last, y)
 	if !(last-first <= 1<<53) {
 		return math.NaN()
 	}
-	score := sumCounts(func(k float64) float64 { p := d.CDF(i, k); return p * p }, first, y, tolerance)
-	above := func(k float64) float64 { p := 1 - d.CDF(i, k); return p * p }
-	if !bounded { // the whole is one block, and what is as wide beyond it
-		last = y + math.Exp2(math.Ceil(math.Log2(math.Max(last-y, directCounts))))
+	tolerance := countsError * math.Max(1, ends[1]-ends[0])
+	// What a distribution function is off by is no reason to take smaller steps: a tail of 1e14 counts would come down
+	// to single ones.
+	noise := func(square float64) float64 { return 2 * cdfNoise * math.Sqrt(square) }
+	sum := func(g func(float64) float64, from, to float64) float64 {
+		return quad.Counts(g, math.Min(origin, from), from, to, tolerance, noise)
 	}
-	score += sumCounts(above, y, last, tolerance)
-	for !bounded && above(last)*last > leftCounts*score && above(last) > cdfError*cdfError {
-		score += sumCounts(above, last, 2*last-y, tolerance)
-		last = 2*last - y
+	above := func(k float64) float64 { p := 1 - d.CDF(i, k); return p * p }
+	score := sum(func(k float64) float64 { p := d.CDF(i, k); return p * p }, first, y) + sum(above, y, last)
+	for rest := above(last); !bounded && rest*last > leftCounts*score && rest > cdfError*cdfError; rest = above(last) {
+		next := math.Floor(last + tailGrowth*(last-origin+1))
+		score += sum(above, last, next)
+		last = next
 	}
 	return score
 }
@@ -186,65 +190,12 @@ func (d *Distribution) countsCRPS(i int, y float64) float64 {
 // Those of counts, which no table has, differ by cdfNoise from what is smooth.
 const cdfError, cdfNoise = 1e-9, 1e-11
 
-// leftCounts is what counts may add to a score, as a part of it, that are not looked at.
-const leftCounts = 1e-8
+// leftCounts is what counts may add to a score, as a part of it, that are not looked at, and tailGrowth how much
+// further each part of the tail reaches than all before.
+const leftCounts, tailGrowth = 1e-8, 15
 
-// countsError is the error of a sum by parts in each part, relative to it and to where 80 % of the counts lie.
+// countsError is the error of a sum by parts in each part, relative to where 80 % of the counts lie.
 const countsError = 1e-10
-
-// directCounts is how many counts are added up one by one.
-const directCounts = 32
-
-// sumCounts returns the sum of g, a square of a probability, over the whole numbers from first to below last. Where
-// they are many it is by Romberg's method: the trapezium rule at steps of 16, 8, 4, 2 and 1 units is a polynomial in
-// the square of the step but for what is smaller, whose value at the step 1 is the sum itself.
-func sumCounts(g func(float64) float64, first, last, tolerance float64) (sum float64) {
-	if last-first <= directCounts {
-		for k := first; k < last; {
-			next := max(k+1, math.Nextafter(k, last)) // beyond 2⁵³ numbers are more than 1 apart
-			sum += (next - k) * g(k)
-			k = next
-		}
-		return sum
-	}
-	_, exponent := math.Frexp((last - first) / 16)
-	return rombergCounts(g, first, math.Ldexp(1, exponent-1), tolerance) + sumCounts(g, first+math.Ldexp(16, exponent-1), last, tolerance)
-}
-
-// rombergCounts is the sum of 16 units from first on, in halves where they are not smooth.
-func rombergCounts(g func(float64) float64, first, unit, tolerance float64) float64 {
-	if unit == 1 {
-		return sumCounts(g, first, first+16, tolerance)
-	}
-	var values [17]float64
-	for j := range values {
-		values[j] = g(first + float64(j)*unit)
-	}
-	var rule, at [5]float64
-	for k := range rule {
-		stride := 16 >> k
-		at[k] = math.Pow(float64(stride)*unit, 2)
-		rule[k] = (values[0] + values[16]) / 2
-		for j := stride; j < 16; j += stride {
-			rule[k] += values[j]
-		}
-		rule[k] *= float64(stride) * unit
-	}
-	coarse := 0.0
-	for n := 1; n < len(rule); n++ { // Neville's scheme at 1
-		coarse = rule[1]
-		for k := 0; k < len(rule)-n; k++ {
-			rule[k] = ((1-at[k+n])*rule[k] - (1-at[k])*rule[k+1]) / (at[k] - at[k+n])
-		}
-	}
-	// What a distribution function whose square is g may be off by is no reason to halve: a tail of 1e14 counts would
-	// come down to single ones.
-	noise := 2 * cdfNoise * math.Sqrt(slices.Max(values[:])) * 16 * unit
-	if !(math.Abs(rule[0]-coarse) <= countsError*math.Abs(rule[0])+tolerance+noise) {
-		return rombergCounts(g, first, unit/2, tolerance) + rombergCounts(g, first+8*unit, unit/2, tolerance)
-	}
-	return rule[0] + (values[0]-values[16])/2
-}
 
 // mostRecursive is the largest count up to which all are added up for a score.
 const mostRecursive = 1 << 15

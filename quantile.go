@@ -85,7 +85,7 @@ func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 	support, ok := likelihood.(interface{ Discrete() bool })
 	discrete := ok && support.Discrete()
 	lower, upper := math.Inf(-1), math.Inf(1)
-	if bounded, ok := likelihood.(interface{ Support() (lower, upper float64) }); ok && discrete {
+	if bounded, ok := likelihood.(interface{ Support() (lower, upper float64) }); ok {
 		lower, upper = bounded.Support()
 	}
 	if discrete && len(d.parts) > 1 {
@@ -102,18 +102,25 @@ func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 	}
 	logDensity, _, _ := likelihood.TiltedMoments(guess, m, v)
 	scale := special.NormalDensity(special.NormalQuantile(p)) / math.Exp(logDensity)
-	cdf := func(y float64) float64 { return d.CDF(i, y) }
+	// The logarithm of what is positive is nearer to normal than it is: that is in units of the guess.
+	positive := lower == 0 && guess > 0
 	if discrete {
-		if scale > wideCounts {
-			if root, ok := secant(cdf, p, guess, scale, math.Inf(1), 0.5); ok {
-				guess = math.Ceil(root)
+		if scale > wideCounts && positive {
+			cdf := func(s float64) float64 { return d.CDF(i, math.Floor(guess*math.Exp(s))) }
+			if root, ok := secant(cdf, p, 0, scale/guess, math.Inf(1), 0.5/guess); ok {
+				guess = math.Ceil(guess * math.Exp(root))
 			}
 		}
 		return quad.Count(counts.cdf, p, guess, math.Max(1, math.Abs(guess)*0x1p-50), lower, upper)
 	}
 	if 0x1p-53*p*scale <= secantRounding*special.NormalDensity(special.NormalQuantile(p))*math.Abs(guess) {
-		if guess, ok = secant(cdf, p, guess, scale, 0, 0); ok {
-			return guess
+		if positive {
+			cdf := func(s float64) float64 { return d.CDF(i, guess*math.Exp(s)) }
+			if root, ok := secant(cdf, p, 0, scale/guess, 1, 0); ok {
+				return guess * math.Exp(root)
+			}
+		} else if root, ok := secant(func(y float64) float64 { return d.CDF(i, y) }, p, guess, scale, 0, 0); ok {
+			return root
 		}
 	}
 	low, high := d.bracket(i, p)
@@ -213,7 +220,12 @@ func (d *Distribution) search(i int, p, low, high, y float64) float64 {
 		if high-low <= quantileWidth*math.Abs(high) {
 			return high
 		}
-		if y += step; high-low <= width/2 {
+		if low >= 0 && y > 0 { // a mixture of positive parts is nearer to log-normal
+			y *= math.Exp(step / y)
+		} else {
+			y += step
+		}
+		if high-low <= width/2 {
 			width, steps = high-low, 0
 		} else {
 			steps++
