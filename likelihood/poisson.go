@@ -136,7 +136,10 @@ func (l Poisson) ExpectedLogDensity(y, mean, variance float64) (value, dMean, dV
 			value, dMean, dVariance = quad.Softplus(mean, variance)
 			return -value, -dMean, -dVariance
 		}
-		return expectedLogDensity(l, y, mean, variance)
+		return quad.Bent(func(f float64) (float64, float64, float64) {
+			value, first, second := l.Derivatives(y, f)
+			return value, first, second / 2
+		}, mean, variance)
 	}
 	t := mean + variance/2
 	return expectedPoisson(y, variance, t, math.Exp(t))

@@ -1,6 +1,9 @@
 package quad
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The 15-point Kronrod extension of the 7-point Gauss rule on [−1, 1], by
 // symmetry: nodes, Kronrod weights and Gauss weights (zero where the node is
@@ -92,4 +95,34 @@ func (p *panel) integrate(g func(float64) (float64, float64, float64), lo, hi fl
 		p.value[j] = half * fine[j]
 		p.difference[j] = math.Abs(half * (fine[j] - coarse[j]))
 	}
+}
+
+// wideBend is the standard deviation beyond which Bent places panels where a bend is, which steps of [Normal] would
+// have to be halved down to.
+const wideBend = 20
+
+// Bent is [Normal] of functions that bend within some units of f = 0 and nowhere else, at 1 and beyond as smoothly as
+// log f and e^f: the work does not grow with the standard deviation.
+func Bent(g func(f float64) (a, b, c float64), mean, variance float64) (a, b, c float64) {
+	sd := math.Sqrt(variance)
+	if !(sd > wideBend) {
+		return Normal(g, mean, variance)
+	}
+	var memory [24]float64
+	low, high := mean-12*sd, mean+12*sd
+	breaks := append(memory[:0], low)
+	for _, f := range []float64{mean - 6*sd, mean - 3*sd, mean - sd, mean, mean + sd, mean + 3*sd, mean + 6*sd,
+		-40, -10, -3, 0, 3, 10, 100, 1000, 1e5, 1e8} {
+		if low < f && f < high {
+			breaks = append(breaks, f)
+		}
+	}
+	breaks = append(breaks, high)
+	slices.Sort(breaks)
+	return Adaptive(func(f float64) (float64, float64, float64) {
+		z := (f - mean) / sd
+		w := math.Exp(-z*z/2) / (sd * math.Sqrt(2*math.Pi))
+		a, b, c := g(f)
+		return w * a, w * b, w * c
+	}, breaks, settled/100)
 }
