@@ -153,6 +153,16 @@ type ParametricBatch interface {
 	ExpectedParameterGradients(dst, y, mean, variance []float64)
 }
 
+// ParametricCurvature is [Parametric] of a family whose second derivatives have closed forms, which differences of
+// gradients, one for each parameter, would cost the square of their number a row.
+type ParametricCurvature interface {
+	Parametric
+	// ExpectedParameterCurvatures stores the second derivatives of ExpectedLogDensity in the mean and each of the P
+	// Parameters, as ExpectedParameterGradient takes them, in cross, P×rows, and adds those in pairs of parameters,
+	// times weight and over the rows, to bend, P×P. A nil weight stands for 1s; bend may be nil.
+	ExpectedParameterCurvatures(cross, bend, y, mean, variance, weight []float64)
+}
+
 // Validator is implemented by every family whose fields can be wrong.
 type Validator interface {
 	// Validate says which field is wrong and what it may be.

@@ -163,3 +163,79 @@ func (l Ordinal) ExpectedParameterGradient(dst []float64, y, mean, variance floa
 		}
 	}
 }
+
+// ExpectedParameterCurvatures implements [ParametricCurvature]. With S” the expected second derivative of log(1+eᶠ) at
+// the cutpoints on either side of the grade, those in the cutpoints are −S”, and every gap below the grade moves both.
+// Rows of a grade share what they add to bend, so that the cost is rows × P + P².
+func (l Ordinal) ExpectedParameterCurvatures(cross, bend, y, mean, variance, weight []float64) {
+	n, top := len(y), l.top()
+	gaps := make([]float64, top) // what a parameter moves the cutpoints from its own on by
+	gaps[0] = 1
+	for j := 1; j < top; j++ {
+		gaps[j] = l.cut(j) - l.cut(j-1)
+	}
+	// Sums over the rows of a grade: of S'' at the cutpoint above and in all, and of the slopes in these.
+	upper, both := make([]float64, top+1), make([]float64, top+1)
+	upperSlope, bothSlope, rows := make([]float64, top+1), make([]float64, top+1), make([]float64, top+1)
+	for i := range y {
+		k, ok := l.grade(y[i])
+		if !ok {
+			for j := range top {
+				cross[j*n+i] = math.NaN()
+			}
+			continue
+		}
+		var above, below, aboveSlope, belowSlope float64
+		if k < top {
+			_, p, c := quad.Softplus(mean[i]-l.cut(k), variance[i])
+			above, aboveSlope = 2*c, p
+		}
+		if k > 0 {
+			_, p, c := quad.Softplus(l.cut(k-1)-mean[i], variance[i])
+			below, belowSlope = 2*c, -p
+		}
+		for j := range top {
+			switch {
+			case j < k:
+				cross[j*n+i] = gaps[j] * (above + below)
+			case j == k:
+				cross[j*n+i] = gaps[j] * above
+			default:
+				cross[j*n+i] = 0
+			}
+		}
+		w := 1.0
+		if weight != nil {
+			w = weight[i]
+		}
+		if w == 0 {
+			continue
+		}
+		upper[k] += w * above
+		both[k] += w * (above + below)
+		upperSlope[k] += w * aboveSlope
+		bothSlope[k] += w * (aboveSlope + belowSlope)
+		rows[k] += w
+	}
+	if bend == nil {
+		return
+	}
+	higher, higherSlope := 0.0, 0.0 // of the grades above j, whose cutpoints it moves together
+	for j := top - 1; j >= 0; j-- {
+		higher += both[j+1]
+		higherSlope += bothSlope[j+1]
+		for k := range j + 1 {
+			second := -gaps[k] * gaps[j] * (higher + upper[j])
+			bend[k*top+j] += second
+			if k < j {
+				bend[j*top+k] += second
+			}
+		}
+		if j == 0 {
+			continue
+		}
+		// In the logarithm of a gap there is its slope besides, and what log(1−e^−gap) bends by.
+		half := gaps[j] / 2 / math.Sinh(gaps[j]/2)
+		bend[j*top+j] += gaps[j]*(higherSlope+upperSlope[j]) + rows[j]*(gaps[j]/math.Expm1(gaps[j])-half*half)
+	}
+}

@@ -3,6 +3,7 @@ package likelihood_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence/internal/quad"
@@ -109,6 +110,79 @@ func TestLogDensities(t *testing.T) {
 					t.Errorf("%s: log p(%g|%g) is %v, want %v", fmt.Sprint(c.lik), y, f[i], v, want)
 				}
 			}
+		}
+	}
+}
+
+// TestParametricCurvature: second derivatives in closed form are the differences of the gradient, summed over rows with
+// their weights.
+func TestParametricCurvature(t *testing.T) {
+	for _, cutpoints := range [][]float64{{0.3}, {-1, 0.5}, {-2, -1.99, 0, 4}, {-3, -1, 0, 0.4, 1, 40}} {
+		lik := likelihood.Ordinal{Cutpoints: param.List{Values: cutpoints}}
+		p := len(cutpoints)
+		var y, mean, variance, weight []float64
+		for k := range p + 1 {
+			for _, m := range []float64{-2, 0.4, 3} {
+				for _, v := range []float64{0, 0.5, 9} {
+					y, mean, variance = append(y, float64(k)), append(mean, m), append(variance, v)
+					weight = append(weight, float64(len(y)%3)*0.7)
+				}
+			}
+		}
+		n := len(y)
+		cross, bend := make([]float64, p*n), make([]float64, p*p)
+		bend[0] = 5 // is added to
+		lik.ExpectedParameterCurvatures(cross, bend, y, mean, variance, weight)
+
+		const step = 1e-5
+		gradient := func(sign, shift float64, j, i int) []float64 { // with parameter j moved, or none
+			at := lik
+			if j >= 0 {
+				values := make([]float64, p)
+				for k, parameter := range lik.Parameters() {
+					values[k] = parameter.Value
+				}
+				if j == 0 {
+					values[0] += sign * step
+				} else {
+					values[j] *= math.Exp(sign * step)
+				}
+				at = lik.WithParameters(values).(likelihood.Ordinal)
+			}
+			g := make([]float64, p)
+			at.ExpectedParameterGradient(g, y[i], mean[i]+shift, variance[i])
+			return g
+		}
+		want := make([]float64, p*p)
+		want[0] = 5
+		for i := range y {
+			low, high := gradient(0, -step, -1, i), gradient(0, step, -1, i)
+			for k := range p {
+				if d := (high[k] - low[k]) / (2 * step); math.Abs(cross[k*n+i]-d) > 1e-6*(1+math.Abs(d)) {
+					t.Errorf("%v, y=%v under N(%v, %v): in the mean and parameter %d %v, by differences %v", lik, y[i], mean[i], variance[i], k, cross[k*n+i], d)
+				}
+			}
+			for j := range p {
+				low, high := gradient(-1, 0, j, i), gradient(1, 0, j, i)
+				for k := range p {
+					want[j*p+k] += weight[i] * (high[k] - low[k]) / (2 * step)
+				}
+			}
+		}
+		for j := range want {
+			if math.Abs(bend[j]-want[j]) > 1e-5*(1+math.Abs(want[j])) {
+				t.Errorf("%v: parameters %d and %d bend %v, by differences %v", lik, j/p, j%p, bend[j], want[j])
+			}
+		}
+		plain, ones := make([]float64, p*p), make([]float64, p*p)
+		for i := range weight {
+			weight[i] = 1
+		}
+		lik.ExpectedParameterCurvatures(cross, plain, y, mean, variance, nil)
+		lik.ExpectedParameterCurvatures(cross, ones, y, mean, variance, weight)
+		lik.ExpectedParameterCurvatures(cross, nil, y, mean, variance, weight)
+		if !slices.Equal(plain, ones) {
+			t.Errorf("%v: without weights %v, with 1s %v", lik, plain, ones)
 		}
 	}
 }

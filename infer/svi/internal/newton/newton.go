@@ -204,13 +204,14 @@ func (n *Newton) Climb(ctx context.Context, rows *problem.Rows, at *Point, s *St
 }
 
 // begin takes the statistics at the point. A point without sites, or with sites of other rows whose V
-// is too wide for these or cannot be placed, begins with the curvature at its mean.
+// is too wide for these, begins with the curvature at its mean.
 func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *Statistics, task Task) error {
-	placed := at.Sites != nil
-	if placed && !task.near {
-		_, placed = n.Place(at)
-	}
-	if placed {
+	if at.Sites != nil {
+		if !task.near {
+			if _, ok := n.Place(at); !ok {
+				return n.indefinite()
+			}
+		}
 		if !task.known {
 			if err := n.Pass(ctx, rows, s, at.Mean, n.factor, at.Family); err != nil {
 				return err
@@ -229,6 +230,11 @@ func (n *Newton) begin(ctx context.Context, rows *problem.Rows, at *Point, s *St
 	}
 	at.Sites, at.Psi, at.Bound = append([]float64{}, s.Curvature...), nil, math.Inf(-1)
 	return nil
+}
+
+// indefinite says why no V could be placed.
+func (n *Newton) indefinite() error {
+	return fmt.Errorf("%s: the precision of the weights is not positive definite: two feature columns may be equal; state a smaller prior variance or drop one", n.Engine)
 }
 
 // shortest is the length of a step that a climb tries last. Where even that does not raise the

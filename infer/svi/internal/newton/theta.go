@@ -70,8 +70,8 @@ func (n *Newton) At(ctx context.Context, rows *problem.Rows, theta []float64, fr
 		n.approach(task.There)
 	}
 	if shift != nil {
-		if _, task.near = n.Normal(at, shift); !task.near {
-			at.Sites = nil
+		if _, ok := n.Normal(at, shift); !ok {
+			return nil, n.indefinite()
 		}
 	}
 	if task.There != nil {

@@ -65,7 +65,12 @@ func (t *Terms) Expect(ws *credence.Workspace, b *Block, f *Family, curvature bo
 			f.third(from, to, b, t)
 		}
 	})
-	if curvature {
+	closed, ok := f.Likelihood.(likelihood.ParametricCurvature)
+	switch {
+	case !curvature:
+	case ok && !f.Expanded && p == len(f.values) && b.Trials == nil && b.Precision == nil:
+		closed.ExpectedParameterCurvatures(t.Cross, bend, b.Target, t.Mean, t.Variance, b.Weight)
+	default:
 		x := f.Free()
 		for k := range p {
 			x[k] += parameterStep
