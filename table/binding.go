@@ -285,16 +285,20 @@ func (c *Column) infer(census *cell.Census) {
 func (b *binder) putText(rows *Rows, j int, v value) error {
 	b.scratch = v.appendText(b.scratch[:0])
 	code, isNew := rows.Levels[j].Find(b.scratch, 0)
+	level := &rows.Levels[j].List[code]
 	if isNew {
 		switch {
 		case !utf8.Valid(b.scratch) || bytes.IndexByte(b.scratch, 0) >= 0:
-			return fmt.Errorf("table: column %q: %s is not text in UTF-8", b.layout.Columns[j].Name, cell.Quote(b.scratch))
+			level.Fault = cell.Quote(b.scratch) + " is not text in UTF-8"
 		case len(b.scratch) > cell.MaxLevel:
-			return fmt.Errorf("table: column %q: a text of %d bytes is no category: leave the column out", b.layout.Columns[j].Name, len(b.scratch))
+			level.Fault = fmt.Sprintf("a text of %d bytes is no category: leave the column out", len(b.scratch))
 		}
 		from := len(b.texts)
 		b.texts = append(b.texts, b.scratch...) // texts before it keep their memory where this takes more
-		rows.Levels[j].List[code].Text = b.texts[from:len(b.texts):len(b.texts)]
+		level.Text = b.texts[from:len(b.texts):len(b.texts)]
+	}
+	if level.Fault != "" { // in each row that has it: the first was left out
+		return fmt.Errorf("table: column %q: %s", b.layout.Columns[j].Name, level.Fault)
 	}
 	rows.Values = append(rows.Values, float64(code))
 	return nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
@@ -60,6 +61,7 @@ func TestOneRowHasOneMeaning(t *testing.T) {
 	check("map of texts", readOne(t, ofTexts, run, map[string]string{"price": "3", "Zip": "NA", "Sold": "F"}), 3, nan, 0)
 	ofAny, run := bindTo[any](t, trained)
 	check("any struct", readOne[any](t, ofAny, run, &kinds{Price: 1, Zip: "a"}), 1, 0, 0)
+	check("any struct that is no pointer", readOne[any](t, ofAny, run, kinds{Price: 4, Zip: "b", Sold: true}), 4, 1, 1)
 	check("any map", readOne[any](t, ofAny, run, map[string]any{"price": nil, "Zip": "a", "Sold": 1}), nan, 0, 1)
 	type named map[string]any
 	check("named map", readOne[any](t, ofAny, run, named{"price": 2, "Zip": "a", "Sold": 1}), 2, 0, 1)
@@ -73,6 +75,12 @@ func TestSparseMaps(t *testing.T) {
 	columns, values := chunk.Sparse.Row(0)
 	if len(columns) != 2 || columns[0] != 0 || columns[1] != 4 || values[0] != 1 || values[1] != 2 || chunk.Unseen[0] != 25 {
 		t.Errorf("entries %v %v, beyond them %v", columns, values, chunk.Unseen)
+	}
+	ofAny, run := bindTo[map[string]any](t, schema)
+	chunk = readOne(t, ofAny, run, map[string]any{"age": "40", "x5": true, "x1": 3, "x6": 2.5, "xy": "unread", "X2": 1})
+	columns, values = chunk.Sparse.Row(0)
+	if len(columns) != 2 || columns[0] != 0 || columns[1] != 4 || values[0] != 3 || values[1] != 1 || chunk.Unseen[0] != 6.25 || run.Outside() != 1 {
+		t.Errorf("a map of any: entries %v %v, beyond them %v, %d", columns, values, chunk.Unseen, run.Outside())
 	}
 	binding, run = bindTo[map[string]float64](t, &credence.Schema{Sparse: 2, SparseNames: credence.SparseNames{ZeroBased: true}})
 	chunk = readOne(t, binding, run, map[string]float64{"x0": 5, "x2": 2})
@@ -106,6 +114,117 @@ func TestBindingRefusals(t *testing.T) {
 	}
 	if rows.Count != 0 || len(rows.Values) != 0 {
 		t.Errorf("refused rows left %d rows and the values %v", rows.Count, rows.Values)
+	}
+}
+
+type chain struct {
+	Price float64 `credence:"price"`
+	*Chain
+}
+
+// Chain embeds itself.
+type Chain struct{ *Chain }
+
+type tagged struct {
+	Price float64 `credence:"price"`
+	Tags  []int   `credence:"tags"`
+}
+
+// What is no row is refused wherever a row is asked for, and by the type that was given; a field that is no column is
+// an error where the column is needed, and no other.
+func TestWhatIsNoRow(t *testing.T) {
+	price := Layout{Columns: []Column{{Name: "price"}}}
+	ofAny := must.Value(Bind[any](price))(t)
+	var rows Rows
+	append := func(row any) error {
+		ofAny.Reset(&rows)
+		return ofAny.Append(&rows, row)
+	}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{last(ColumnsOf(3)), "a int is no row: give a struct, or a map[string]any"},
+		{last(ColumnsOf(nil)), "a <nil> is no row: give a struct, or a map[string]any"},
+		{last(ColumnsOf(map[string]int{"price": 1})), "a map[string]int is no row"},
+		{last(ColumnsOf(map[int]any{1: 1})), "a map[int]interface {} is no row"},
+		{append(map[string]int{"price": 1}), "a map[string]int is no row"},
+		{append(&[]float64{1}), "a []float64 is no row"},
+		{append(embedded{}), `table.embedded has no field for the column "price": add one, or name it with the tag`},
+		{last(ColumnsOf(chain{})), `table.Chain embeds itself: leave the field out with the tag`},
+		{append(chain{}), `table.Chain embeds itself`},
+		{last(Bind[chain](price)), `table.Chain embeds itself`},
+		{last(Structs([]chain{{}})), `table.Chain embeds itself`},
+		{last(Bind[tagged](Layout{Columns: []Column{{Name: "price"}, {Name: "tags"}}})), "field Tags of table.tagged is a []int"},
+		{append(&tagged{}), ""},
+		{last(Bind[tagged](price)), ""},
+	} {
+		if c.want == "" && c.err != nil || c.want != "" && (c.err == nil || !strings.HasPrefix(c.err.Error(), "table: ") || !strings.Contains(c.err.Error(), c.want)) {
+			t.Errorf("%v, want %q", c.err, c.want)
+		}
+	}
+}
+
+// last is the error of a call.
+func last[T any](_ T, err error) error { return err }
+
+// A text that cannot be a level is refused in each row that has it, not in the first alone, and the rows that are left
+// out change none of those that stay. The longest text is one of 64 kB.
+func TestTextsThatAreNoLevels(t *testing.T) {
+	binding, run := bindTo[kinds](t, &credence.Schema{Columns: []credence.Column{{Name: "price"}, {Name: "Zip", Kind: credence.Category, Levels: []string{"a"}}}})
+	var rows Rows
+	binding.Reset(&rows)
+	longest := strings.Repeat("y", cell.MaxLevel)
+	for round := range 2 {
+		for _, c := range []struct{ zip, want string }{
+			{"a", ""}, {longest, ""}, {longest + "y", "a text of 65537 bytes is no category: leave the column out"},
+			{"b\xff", `"b\xff" is not text in UTF-8`}, {"b\x00", `"b\x00" is not text in UTF-8`}, {"é", ""},
+		} {
+			err := binding.Append(&rows, kinds{Price: float64(round), Zip: c.zip})
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), `table: column "Zip": `+c.want)) {
+				t.Errorf("round %d: a text of %d bytes: %v, want %q", round, len(c.zip), err, c.want)
+			}
+		}
+	}
+	if rows.Count != 6 || len(rows.Values) != 12 {
+		t.Fatalf("%d rows and %d values are left, want 6 and 12", rows.Count, len(rows.Values))
+	}
+	must.Succeed(t, run.Set(&rows))
+	for i, want := range []string{"a", longest, "é", "a", longest, "é"} {
+		if text, ok := run.Text(i, "Zip"); !ok || text != want || rows.Row(i)[0] != float64(i/3) {
+			t.Errorf("row %d has %.10q and %v", i, text, rows.Row(i)[0])
+		}
+	}
+}
+
+// Entries of the sparse segment are finite numbers: a feature that is missing is left out by the caller, and none is a
+// text.
+func TestSparseEntriesAreNumbers(t *testing.T) {
+	schema := &credence.Schema{Columns: []credence.Column{{Name: "x0"}}, Sparse: 5}
+	ofAny, run := bindTo[any](t, schema)
+	var rows Rows
+	ofAny.Reset(&rows)
+	for _, c := range []struct {
+		row  any
+		want string
+	}{
+		{map[string]float64{"x0": 1, "x3": math.NaN()}, "feature x3 is missing: leave it out, which means 0"},
+		{map[string]any{"x0": 1, "x3": nil}, "feature x3 is missing: leave it out, which means 0"},
+		{map[string]float64{"x0": 1, "x4": math.Inf(1)}, "feature x4 is not a finite number"},
+		{map[string]float64{"x0": 1, "x4": math.Inf(-1)}, "feature x4 is not a finite number"},
+		{map[string]any{"x0": 1, "x2": "1"}, "feature x2 is not a finite number"},
+		{map[string]any{"x0": 1, "x2": []int{1}}, "feature x2 is not a finite number"},
+		{map[string]string{"x0": "1", "x2": "1"}, "feature x2 is not a finite number"},
+	} {
+		if err := ofAny.Append(&rows, c.row); err == nil || err.Error() != "table: "+c.want {
+			t.Errorf("%v: %v, want %s", c.row, err, c.want)
+		}
+	}
+	// names that are no features, and a column that is called like one, are none
+	must.Succeed(t, ofAny.Append(&rows, map[string]any{"x0": nil, "x": nil, "x-1": nil, "x1.5": nil, "x9007199254740992": nil, "y1": nil, "x1": 2}))
+	must.Succeed(t, run.Set(&rows))
+	if rows.Count != 1 || len(rows.Keys) != 1 || rows.Keys[0] != 1 || rows.Value[0] != 2 {
+		t.Errorf("%d rows with the entries %v %v", rows.Count, rows.Keys, rows.Value)
 	}
 }
 

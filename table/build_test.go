@@ -106,6 +106,15 @@ func TestStructs(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, source, columns, values...)
+	array := must.Value(Structs([3]kinds(rows)))(t) // whose elements have no addresses
+	want(t, array, columns, values...)
+}
+
+// The bytes of a program are text, as a database gives it, and none where there are none.
+func TestBytesAreText(t *testing.T) {
+	type raw struct{ Code []byte }
+	source := must.Value(Structs([]raw{{[]byte("b")}, {nil}, {[]byte(" a")}, {[]byte{}}}))(t)
+	want(t, source, []credence.Column{category("Code", "a", "b")}, []float64{1}, []float64{nan}, []float64{0}, []float64{nan})
 }
 
 type embedded struct{ Name string }
@@ -175,10 +184,17 @@ func TestRefusals(t *testing.T) {
 		"lengths": {func() (credence.Source, error) {
 			return New().Numbers("a", []float64{1}).Numbers("b", nil).Source()
 		}, `column "a" has 1 rows, and "b" has 0`},
-		"names":  {func() (credence.Source, error) { return New().Numbers("a", nil).Numbers("a", nil).Source() }, `two columns are named "a"`},
-		"ragged": {func() (credence.Source, error) { return Records([]string{"a"}, [][]any{{1}, {1, 2}}) }, "row 2: has 2 values for 1 columns"},
-		"utf8":   {func() (credence.Source, error) { return New().Categories("a", []string{"\xff"}).Source() }, `row 1: column "a": "\xff" is not text in UTF-8`},
-		"labels": {func() (credence.Source, error) { return Sparse([]float64{1}, linop.CSR{}) }, "1 labels for a matrix of 0 rows"},
+		"names":    {func() (credence.Source, error) { return New().Numbers("a", nil).Numbers("a", nil).Source() }, `two columns are named "a"`},
+		"ragged":   {func() (credence.Source, error) { return Records([]string{"a"}, [][]any{{1}, {1, 2}}) }, "row 2: has 2 values for 1 columns"},
+		"utf8":     {func() (credence.Source, error) { return New().Categories("a", []string{"\xff"}).Source() }, `row 1: column "a": "\xff" is not text in UTF-8`},
+		"no slice": {func() (credence.Source, error) { return Structs(3) }, "a int is no slice of structs"},
+		"nothing":  {func() (credence.Source, error) { return Structs(nil) }, "a <nil> is no slice of structs"},
+		"cell":     {func() (credence.Source, error) { return Structs([]embedded{{"a"}, {"\x00"}}) }, `row 2: column "Name": "\x00" is not text in UTF-8`},
+		"no name":  {func() (credence.Source, error) { return New().Numbers("a", nil).Numbers("", nil).Source() }, "column 2 has no name"},
+		"records":  {func() (credence.Source, error) { return Records([]string{"a", "b", "a"}, nil) }, `two columns are named "a": rename one`},
+		"foreign":  {func() (credence.Source, error) { return Records([]string{"a"}, [][]any{{1}, {struct{ A int }{1}}}) }, `row 2: column "a": holds what is no number, boolean or text`},
+		"no rows":  {func() (credence.Source, error) { return SQL(nil) }, "there are no rows: look at the error of the query first"},
+		"labels":   {func() (credence.Source, error) { return Sparse([]float64{1}, linop.CSR{}) }, "1 labels for a matrix of 0 rows"},
 	} {
 		if _, err := c.make(); err == nil || !strings.HasPrefix(err.Error(), "table: ") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
@@ -220,6 +236,8 @@ func TestSparse(t *testing.T) {
 	want(t, source, []credence.Column{numeric("label")}, []float64{1}, []float64{nan}, []float64{0})
 	var chunk credence.Chunk
 	must.Succeed(t, source.Read(&chunk, 1, 2))
+	bare := must.Value(Sparse(nil, x))(t)
+	want(t, bare, nil, nil, nil, nil)
 	if columns, values := chunk.Sparse.Row(1); len(columns) != 1 || columns[0] != 1 || values[0] != 7 || chunk.Sparse.Rows != 2 {
 		t.Errorf("row 2 has %v %v", columns, values)
 	}
@@ -277,5 +295,10 @@ func TestSQL(t *testing.T) {
 	}
 	if _, err = SQL(query(t, &fake{names: []string{"a"}, err: fmt.Errorf("the line is cut")})); err == nil || !strings.Contains(err.Error(), "the line is cut") {
 		t.Errorf("a query that fails halfway gives %v", err)
+	}
+	closed := query(t, &fake{names: []string{"a"}})
+	must.Succeed(t, closed.Close())
+	if _, err = SQL(closed); err == nil || !strings.HasPrefix(err.Error(), "table: ") || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("a result that is closed gives %v", err)
 	}
 }

@@ -133,6 +133,9 @@ func TestProductsFile(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{"", "p.csv is empty"},
+		{"x,\"y\n1,2\n", "p.csv: record on line 1; parse error on line 2"},
+		{strings.Replace(text, "6", "NaN", 1), `p.csv:3: column "x": "NaN" is no finite number`},
+		{strings.Replace(text, "5", "-Inf", 1), `p.csv:4: column "y": "-Inf" is no finite number`},
 		{strings.Replace(text, "\nx,", "\nz,", 1), `p.csv:3: the row is that of "z"`},
 		{strings.Replace(text, "6", "six", 1), `p.csv:3: column "x": "six" is no finite number`},
 		{strings.Replace(text, "1,3,5", "1,3", 1), "p.csv:4: the row has 2 numbers for 3 names"},
@@ -147,10 +150,16 @@ func TestProductsFile(t *testing.T) {
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)
 		}
 	}
+	if _, err := table.ReadProducts("p.csv", nil); err == nil || !strings.Contains(err.Error(), "no reader") {
+		t.Errorf("no reader: %v", err)
+	}
 	for _, c := range []struct {
 		gram []float64
 		want string
 	}{
+		{[]float64{4, 8, 1, 8, 6, 3, 1, 3}, `there are 8 products of 3 columns: there must be 9`},
+		{[]float64{1, 0, 0, 0, 6, 0, 0, 0, 5}, `1 is no number of rows`},
+		{[]float64{1<<53 + 2, 0, 0, 0, 6, 0, 0, 0, 5}, `9.007199254740994e+15 is no number of rows`},
 		{[]float64{4, 8, 1, 8, 6, 3, 1, 3, 5}, `the products of "x" are those of no rows`},
 		{[]float64{4, 0, 0, 0, 6, 9, 0, 9, 5}, `is that of no 4 rows`},
 		{[]float64{2, 0, 0, 0, 6, 0, 0, 0, 5}, `is that of no 2 rows`},

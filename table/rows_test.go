@@ -60,3 +60,46 @@ func TestLevelsAreNumberedInOrder(t *testing.T) {
 		l.Reset()
 	}
 }
+
+// TestTextsInPlace: what is kept as it is written is found again, to the longest length that fits beside its place, and
+// behind it.
+func TestTextsInPlace(t *testing.T) {
+	text := make([]byte, 3<<lengthBits)
+	for i := range text {
+		text[i] = byte(i * 7 / 5)
+	}
+	var r Rows
+	r.Reset("f", []Column{{Name: "a"}, {Name: "b"}})
+	r.Text, r.InPlace = text, true
+	for _, c := range []struct{ from, length int }{{0, 0}, {0, 1}, {5, 3}, {1 << lengthBits, 1<<lengthBits - 1}, {7, 1 << lengthBits}, {8, 1<<lengthBits + 9}, {7, 1 << lengthBits}} {
+		value := r.Written(1, c.from, c.from+c.length)
+		if (value < 0) != (c.length >= 1<<lengthBits) {
+			t.Errorf("a text of %d bytes is %v", c.length, value)
+		}
+		if got := r.TextOf(1, value); !bytes.Equal(got, text[c.from:c.from+c.length]) || cap(got) != len(got) && value >= 0 {
+			t.Errorf("%d bytes from %d on are found as %d", c.length, c.from, len(got))
+		}
+	}
+	if len(r.Levels[1].List) != 2 || len(r.Levels[0].List) != 0 {
+		t.Errorf("%d and %d texts are numbered, want 0 and 2", len(r.Levels[0].List), len(r.Levels[1].List))
+	}
+	r.Tokens = []Span{{3, 5}, {5, 6}}
+	if got := r.Token(1); !bytes.Equal(got, text[5:6]) {
+		t.Errorf("token 1 is %q", got)
+	}
+}
+
+// TestRowsWithoutLines: rows have no lines where none was noted, nor before the first that was, nor where their lines
+// are not known.
+func TestRowsWithoutLines(t *testing.T) {
+	var r Rows
+	if got := r.Line(3); got != 0 {
+		t.Errorf("a row of no file stands on line %d", got)
+	}
+	r.Places = []Place{{Row: 2, Line: 10}, {Row: 4}}
+	for i, want := range []int{0, 0, 10, 11, 0, 0} {
+		if got := r.Line(i); got != want {
+			t.Errorf("row %d stands on line %d, want %d", i, got, want)
+		}
+	}
+}

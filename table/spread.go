@@ -20,7 +20,7 @@ const neighbours = 16
 func SpreadOf(source credence.Source, limit int) *Spread {
 	s := &Spread{Source: source, rows: source.Rows()}
 	if s.rows > limit {
-		s.rows = max(neighbours, limit/neighbours*neighbours)
+		s.rows = min(s.rows, max(neighbours, limit/neighbours*neighbours))
 	}
 	return s
 }

@@ -1,6 +1,8 @@
 package table_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -35,7 +37,7 @@ func (c *counting) Read(dst *credence.Chunk, first, count int) error {
 // TestSpread: rows of a part are those that SourceRow says, in order, from the first to the last and evenly spread,
 // whatever is read at once.
 func TestSpread(t *testing.T) {
-	for _, c := range []struct{ rows, limit, want int }{{25_000, 10_000, 10_000}, {10_001, 10_000, 10_000}, {100, 1000, 100}, {1000, 1000, 1000}, {0, 10, 0}, {500, 5, 16}, {40, 33, 32}} {
+	for _, c := range []struct{ rows, limit, want int }{{25_000, 10_000, 10_000}, {10_001, 10_000, 10_000}, {100, 1000, 100}, {1000, 1000, 1000}, {0, 10, 0}, {500, 5, 16}, {40, 33, 32}, {10, 5, 10}, {16, 15, 16}, {17, 5, 16}} {
 		source := &counting{rows: c.rows, schema: credence.Schema{Columns: []credence.Column{{Name: "x"}}, Sparse: 3}}
 		s := table.SpreadOf(source, c.limit)
 		if s.Rows() != c.want {
@@ -67,5 +69,32 @@ func TestSpread(t *testing.T) {
 	}
 	if got := table.SpreadOf(&counting{rows: 100}, 32).Place(31); got != "row 100" {
 		t.Error(got)
+	}
+}
+
+// placed is a table that knows the places of its rows, and cannot read those from row 90 on.
+type placed struct{ counting }
+
+func (p *placed) Place(row int) string { return fmt.Sprintf("a.csv:%d", row+2) }
+func (p *placed) Read(dst *credence.Chunk, first, count int) error {
+	if first+count > 90 {
+		return fmt.Errorf("the disk is gone at row %d", first)
+	}
+	return p.counting.Read(dst, first, count)
+}
+
+// TestSpreadSaysWhatItsTableSays: a row of a part stands where its table says that it stands, and what the table cannot
+// read the part cannot.
+func TestSpreadSaysWhatItsTableSays(t *testing.T) {
+	s := table.SpreadOf(&placed{counting{rows: 100}}, 32)
+	for row, want := range map[int]string{0: "a.csv:2", 15: "a.csv:17", 16: "a.csv:86", 31: "a.csv:101"} {
+		if got := s.Place(row); got != want {
+			t.Errorf("row %d stands at %s, want %s", row, got, want)
+		}
+	}
+	var chunk credence.Chunk
+	must.Succeed(t, s.Read(&chunk, 0, 16))
+	if err := s.Read(&chunk, 10, 20); err == nil || !strings.Contains(err.Error(), "the disk is gone") {
+		t.Errorf("a table that fails is read: %v", err)
 	}
 }
