@@ -2,7 +2,9 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"strings"
@@ -95,7 +97,7 @@ func TestFieldsOfParquetAreExact(t *testing.T) {
 }
 
 // Texts of any number come in file order at any thread count, more of them than a
-// category may have levels.
+// category may have levels, and are written in that order.
 func TestFieldsInOrder(t *testing.T) {
 	const rows = 60_000 // several blocks
 	var content strings.Builder
@@ -114,6 +116,18 @@ func TestFieldsInOrder(t *testing.T) {
 				t.Fatalf("row %d holds %s, want %s", i, row[0], want)
 			}
 		}
+	}
+	table := must.Value(Open(t.Context(), []string{path, copied}, Options{CacheDir: t.TempDir()}))(t)
+	defer table.Close()
+	var out strings.Builder
+	must.Succeed(t, table.WriteCSV(t.Context(), &out, []string{"x", "id"}))
+	if want := content.String() + strings.TrimPrefix(content.String(), "x,id\n"); out.String() != want {
+		t.Errorf("%d bytes are written, want the %d of the files", out.Len(), len(want))
+	}
+	reader, full := io.Pipe()
+	must.Succeed(t, reader.Close())
+	if err := table.WriteCSV(t.Context(), full, []string{"x"}); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("written where nothing can be: %v", err)
 	}
 }
 

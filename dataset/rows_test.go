@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -435,6 +436,40 @@ func TestFollow(t *testing.T) {
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends with %v", err)
+		}
+	}
+}
+
+// A followed file is read from the place where reading goes on, in passes that say the same of it as those of a file
+// that is not followed.
+func TestFollowGoesOn(t *testing.T) {
+	path := write(t, "t.csv", "x,c\n1,a\n2,b\n3,a\n4,b\n5,a\n")
+	want, _, err := tell(t, Options{}, credence.Position{}, nil, path)
+	if err != nil || len(want) != 5 {
+		t.Fatal(len(want), err)
+	}
+	table := must.Value(Open(t.Context(), []string{path}, Options{}))(t)
+	defer table.Close()
+	schema := table.Schema()
+	follow := func(from int) (got []told, err error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		table := must.Value(Open(ctx, []string{path}, Options{Follow: true, Format: "csv", Schema: schema}))(t)
+		defer table.Close()
+		err = table.Rows(ctx, nil, want[from-1].position, func(r *Run) error {
+			for i := range r.Count {
+				got = append(got, told{text: tellRow(r, i), position: r.after(i, true)})
+			}
+			if len(got) >= len(want)-from {
+				cancel()
+			}
+			return nil
+		})
+		return got, err
+	}
+	for from := 1; from < 5; from++ {
+		if got, err := follow(from); !errors.Is(err, context.Canceled) || !reflect.DeepEqual(got, want[from:]) {
+			t.Errorf("behind row %d: %+v, want %+v: %v", from, got, want[from:], err)
 		}
 	}
 }

@@ -261,3 +261,24 @@ func TestRowsBeyondNumbers(t *testing.T) {
 		t.Errorf("%d rows have no moments, %v", table.Counts().Momentless, err)
 	}
 }
+
+// A model that cannot predict says so for every run of rows, and scores none of them.
+func TestRowsThatCannotBePredicted(t *testing.T) {
+	all := houses(8)
+	model := fitted(t, all, fit.Options{Formula: "Price ~ Size"})
+	good := model.Members[0]
+	for want, spoil := range map[string]func(m *credence.Member){
+		"has no predictive distribution": func(m *credence.Member) {
+			m.Model.Likelihood = struct{ credence.Likelihood }{m.Model.Likelihood}
+		},
+		"sum to 0.5": func(m *credence.Member) { m.Weight = 0.5 },
+	} {
+		model.Members = []credence.Member{good}
+		spoil(&model.Members[0])
+		s, visited := scorer(t, model), 0
+		err := must.Value(s.Table(structs(t, all), score.UseTargets))(t).Each(t.Context(), func(*score.Rows) error { visited++; return nil })
+		if err == nil || !strings.Contains(err.Error(), want) || visited != 0 {
+			t.Errorf("%d runs of rows are scored, want %q: %v", visited, want, err)
+		}
+	}
+}

@@ -3,9 +3,11 @@
 package rowcache
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -90,5 +92,37 @@ func TestLinkedFolder(t *testing.T) {
 		t.Error("the cache is gone")
 	} else {
 		r.Close()
+	}
+}
+
+// A file that cannot be opened, here for the length of its path, hides none of the others: they are listed, and the
+// limit holds of them.
+func TestFilesThatDoNotOpen(t *testing.T) {
+	store := &Store{Folder: t.TempDir(), Limit: 18_000} // two caches
+	foreign := strings.Repeat("0", 250) + extension     // before all others
+	for {
+		path := filepath.Join(store.Folder, foreign)
+		err := os.WriteFile(path, nil, 0o600)
+		if errors.Is(err, syscall.ENAMETOOLONG) {
+			break
+		}
+		must.Succeed(t, err)
+		must.Succeed(t, os.Remove(path))
+		store.Folder = filepath.Join(store.Folder, strings.Repeat("d", 100))
+		must.Succeed(t, os.Mkdir(store.Folder, 0o700))
+	}
+	t.Chdir(store.Folder)
+	if err := os.WriteFile(foreign, []byte(magic), 0o600); err != nil {
+		t.Skip(err)
+	}
+	chunks := []*credence.Chunk{randomChunk(rand.New(rand.NewPCG(1, 1)), 100, 10, 0, true)}
+	for i, key := range []string{"a", "b", "c"} {
+		fill(t, store, key, 10, false, chunks)
+		when := time.Now().Add(time.Duration(i-10) * time.Minute)
+		must.Succeed(t, os.Chtimes(store.path(key), when, when))
+	}
+	list := store.List()
+	if len(list) != 2 || list[0].Name != filepath.Base(store.path("c")) || list[1].Name != filepath.Base(store.path("b")) {
+		t.Errorf("the store lists %v, want the two that were written last", list)
 	}
 }
