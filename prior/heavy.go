@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
@@ -86,12 +87,13 @@ func (p StudentT) WithParameters(values []float64) Named {
 }
 
 // UnseenVariance is the variance of a further weight, where there is one; with two degrees of freedom or
-// fewer it is that of the normal distribution with the same quartiles.
+// fewer it is that of the normal distribution with the same quartiles, and with less than half a degree that of half.
 func (p StudentT) UnseenVariance(credence.Block) float64 {
 	if df := p.Degrees(); df > 2 {
 		return p.Scale.Value * p.Scale.Value * df / (df - 2)
 	}
-	return 2.2 * p.Scale.Value * p.Scale.Value
+	sd := p.Scale.Value * special.StudentQuantile(0.75, max(p.Degrees(), 0.5)) / special.NormalQuantile(0.75)
+	return sd * sd
 }
 
 // LogDensity implements [Dense].

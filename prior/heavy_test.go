@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
 )
@@ -47,6 +48,13 @@ func TestHeavyTails(t *testing.T) {
 	// s²ν/(ν − 2) of ν = 3
 	if v := (StudentT{Scale: param.Hold(0.5)}).UnseenVariance(credence.Block{}); math.Abs(v-0.75) > 1e-15 {
 		t.Errorf("the variance of an unseen weight of three degrees of freedom is %v", v)
+	}
+	// of half a degree of freedom and fewer, s²q² with a normal variable of deviation q in the quartiles of the half
+	for _, df := range []float64{0.5, 0.1, 1e-300} {
+		v := (StudentT{df, param.Hold(3)}).UnseenVariance(credence.Block{})
+		if p := special.StudentCDF(math.Sqrt(v)/3*normalQuartile, 0.5); math.Abs(p-0.75) > 1e-12 {
+			t.Errorf("the quartile of %v degrees of freedom has %v below it", df, p)
+		}
 	}
 	if v := (StudentT{7, param.Hold(0.5)}).UnseenVariance(credence.Block{}); math.Abs(v-moment(density)) > 1e-3 {
 		t.Error("studentt", v)

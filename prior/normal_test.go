@@ -53,4 +53,11 @@ func TestUnseenForm(t *testing.T) {
 			t.Errorf("from weight %d on: %v, want %v", first, got, want)
 		}
 	}
+	// a block that ends with the last variance has a form, and one behind it none that is known
+	if got := p.UnseenForm(credence.Block{First: 5, Count: 1}, []float64{2}); got != 4 {
+		t.Errorf("of the last weight: %v, want 4", got)
+	}
+	if got := p.UnseenForm(credence.Block{First: 5, Count: 2}, []float64{2, 1}); got != 0 {
+		t.Errorf("of weights beyond the last: %v, want 0", got)
+	}
 }

@@ -16,6 +16,8 @@ func TestCaret(t *testing.T) {
 		{"wide characters are underlined by two carets", &Error{Text: "a 気温", Offset: 2, Length: 6}, "a 気温\n  ^^^^"},
 		{"combining marks take none", &Error{Text: "e\u0301 + x", Offset: 6, Length: 1}, "e\u0301 + x\n    ^"},
 		{"a place without length", &Error{Text: "y ~", Offset: 3}, "y ~\n   ^"},
+		{"a mark of direction is shown as one cell", &Error{Text: "a\u202eb ?", Offset: 6, Length: 1}, "a\ufffdb ?\n    ^"},
+		{"an invisible character takes none", &Error{Text: "a\u200bb ?", Offset: 6, Length: 1}, "a\u200bb ?\n   ^"},
 		{"tabs become single spaces", &Error{Text: "y\t~\t)", Offset: 4, Length: 1}, "y ~ )\n    ^"},
 		{"only the line concerned", &Error{Text: "y ~\nx + )\n", Offset: 8, Length: 1}, "x + )\n    ^"},
 		{"a place over several lines ends with its line", &Error{Text: "f(a,\nb)", Offset: 0, Length: 7}, "f(a,\n^^^^"},
