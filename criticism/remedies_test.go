@@ -248,7 +248,7 @@ var remedies = []struct {
 	{name: "curve", draw: bent(unit, 0.5), check: "trend", remedy: "add s(b)", follow: other(base+" + s(b)", "")},
 	{name: "curve of three knots", formula: "y ~ a + s(b, k=3) + c + d", draw: winding, check: "trend", remedy: "s(b, k=30)", follow: other("y ~ a + s(b, k=30) + c + d", "")},
 	{name: "stiff curve", formula: "y ~ a + s(b, k=12) + c + d", draw: wavy(unit, 2), check: "trend", remedy: "s(b, k=36)", follow: other("y ~ a + s(b, k=36) + c + d", "")},
-	{name: "stiff curve of counts", formula: "y ~ a + s(b) + c + d", family: "poisson", draw: wavy(likelihood.Poisson{}, 0.7), check: "trend", remedy: "s(b, k=30)", follow: other("y ~ a + s(b, k=30) + c + d", "poisson")},
+	{name: "stiff curve of counts", formula: "y ~ a + s(b) + c + d", family: "poisson", draw: wavy(likelihood.Poisson{}, 1), check: "trend", remedy: "s(b, k=30)", follow: other("y ~ a + s(b, k=30) + c + d", "poisson")},
 	{name: "stiff curve of classes", formula: "y ~ a + hsgp(b, m=6) + c + d", family: "bernoulli", draw: wavy(likelihood.Bernoulli{}, 3), check: "trend", remedy: "hsgp(b, m=30)", follow: other("y ~ a + hsgp(b, m=30) + c + d", "bernoulli")},
 	{name: "curve of three values", draw: func(rng *rand.Rand, s sheet) sheet {
 		s = s.with("b", func(rowOf, int) float64 { return float64(rng.IntN(3)) })
