@@ -19,18 +19,18 @@ func TestPredictiveCDFAgainstQuadrature(t *testing.T) {
 		Cumulative
 		Supported
 	}
-	for _, a := range []float64{0.05, 0.3, 1, 4, 60, 1e5} {
+	for _, a := range []float64{1e-4, 0.004, 0.05, 0.3, 1, 4, 60, 1e5} {
 		families = append(families, Gamma{Shape: param.Hold(a)}, NegativeBinomial{Size: param.Hold(a)})
 	}
 	for _, df := range []float64{0.6, 2, 3, 5, 30, 1e4} {
 		families = append(families, StudentT{DegreesOfFreedom: param.Hold(df), Scale: param.Hold(0.7)})
 	}
 	families = append(families, Poisson{}, Poisson{Link: Softplus}, Binomial{Trials: 3}, Binomial{Trials: 4000})
-	breaks := make([]float64, 0, 64)
+	breaks := make([]float64, 0, 128)
 	for _, l := range families {
 		lower, upper := l.Support()
 		for i, mean := range []float64{-2, 0.3, 4} {
-			for k, sd := range []float64{1e-3, 0.02, 0.1, 0.17, 0.18, 0.3, 0.44, 0.46, 0.6, 1, 2.5} {
+			for k, sd := range []float64{1e-3, 0.02, 0.1, 0.17, 0.18, 0.3, 0.44, 0.46, 0.6, 1, 2.5, 12} {
 				if !study.Long() && (i+k)%3 != 0 {
 					continue
 				}
@@ -44,8 +44,14 @@ func TestPredictiveCDFAgainstQuadrature(t *testing.T) {
 						y = math.Floor(math.Min(y, upper))
 					}
 					breaks = breaks[:0]
+					step := (math.Log(math.Max(y, 1e-300)) - mean) / sd // next to which a narrow one lies between two nodes
 					for x := -8.5; x <= 8.5; x += 0.5 {
 						breaks = append(breaks, x)
+						for _, near := range [...]float64{step - 0.01, step - 1e-4, step, step + 1e-4, step + 0.01} {
+							if near > x && near < x+0.5 {
+								breaks = append(breaks, near)
+							}
+						}
 					}
 					want, _, _ := quad.Adaptive(func(x float64) (float64, float64, float64) {
 						return special.NormalDensity(x) * l.CDF(y, mean+sd*x), 0, 0

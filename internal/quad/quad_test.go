@@ -355,8 +355,9 @@ func TestWorkIsBounded(t *testing.T) {
 	}
 	calls := 0
 	none := func(float64) float64 { calls++; return math.NaN() }
+	bump, _ := Bump(none, 0, 1, math.Inf(1))
 	for name, v := range map[string]float64{
-		"bump":     Bump(none, 0, 1),
+		"bump":     bump,
 		"step":     Step(none, none, 0, 1, 0, 1),
 		"quantile": Quantile(none, 0.5, 0, 1, math.Inf(-1), math.Inf(1)),
 		"count":    Count(none, 0.5, 3, 1, 0, math.Inf(1)),

@@ -13,22 +13,30 @@ const (
 	// negligibleTerm is the share of a sum at which terms of a bump end.
 	negligibleTerm = 1e-12
 	// mostBumpTerms on either side are more than any bump here has.
-	mostBumpTerms = 1 << 12
+	mostBumpTerms = 1 << 16
+	// exponentialSlope is the distance from which on slopes of a width of 1 fall exponentially, to rounding.
+	exponentialSlope = 40
 )
 
-// Bump returns ∫ g for a g ≥ 0 with a single peak, about start, by the trapezium rule with step h.
-func Bump(g func(x float64) float64, start, h float64) float64 {
-	sum := g(start)
+// Bump returns ∫ g for a g ≥ 0 with a single peak, about start, by the trapezium rule with step h, and where its terms
+// end before they are negligible: above the limit, or nowhere, which is +∞.
+func Bump(g func(x float64) float64, start, h, limit float64) (sum, end float64) {
+	sum, end = g(start), math.Inf(1)
 	for _, sign := range [2]float64{h, -h} {
 		for k := 1.0; k < mostBumpTerms; k++ {
-			v := g(start + sign*k)
+			x := start + sign*k
+			if x > limit {
+				end = x
+				break
+			}
+			v := g(x)
 			sum += v
 			if !(v > negligibleTerm*sum) && k >= 6 { // also where v is no number
 				break
 			}
 		}
 	}
-	return sum * h
+	return sum * h, end
 }
 
 // Step returns E g(f) under f ~ N(mean, variance) for a g that falls from 1 to 0, such as P(Y ≤ y | f).
@@ -54,12 +62,19 @@ func Step(g, slope func(x float64) float64, mean, variance, centre, width float6
 	// The step is of the order of the narrower of the two. Slopes of a width of 1 are analytic for
 	// |Im d| < π/2, much narrower ones are nearly normal.
 	h := width * sd / math.Sqrt(variance+width*width) * (0.72 - 0.3*math.Min(width, 1))
-	p := Bump(func(d float64) float64 { return slope(d) * special.NormalCDF(about+d/sd) }, start, h)
+	limit := math.Max(exponentialSlope, (certain-about)*sd)
+	p, end := Bump(func(d float64) float64 { return slope(d) * special.NormalCDF(about+d/sd) }, start, h, limit)
+	if !math.IsInf(end, 1) {
+		// The terms beyond are a geometric series: what is left of g, times what the rule makes of an exponential.
+		if half := math.Log(slope(end)/slope(end+h)) / 2; half > 0 {
+			p += g(centre+end-h/2) * half / math.Sinh(half)
+		}
+	}
 	return math.Min(math.Max(p, 0), 1)
 }
 
-// lowest is how far below 0 the normal distribution function is far from underflow.
-const lowest = 30
+// lowest is how far below 0 the normal distribution function is far from underflow, certain where it is 1 to rounding.
+const lowest, certain = 30, 8.3
 
 // narrow is the standard deviation, in units of the width of a step, up to which [Narrow] is used: for the
 // slopes of the families here it is off by less than 1e-9 there.
