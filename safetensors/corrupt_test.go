@@ -189,6 +189,9 @@ func TestReaderRefuses(t *testing.T) {
 		"escape at the end": {assemble(`{"\`, nil), "a string has no end"},
 		"high surrogate":    {assemble(`{"\ud800":1}`, nil), "unpaired surrogate"},
 		"high twice":        {assemble(`{"\ud800\ud800":1}`, nil), "unpaired surrogate"},
+		"open pair":         {assemble(`{"\ud800\u00`, nil), "header byte 10: a string has no end"},
+		"bad pair":          {assemble(`{"\ud800\u00g0":1}`, nil), "header byte 10: \\u needs four hexadecimal digits"},
+		"half a pair":       {assemble(`{"\ud800\`, nil), "header byte 2: an unpaired surrogate"},
 		"low surrogate":     {assemble(`{"\udc00":1}`, nil), "unpaired surrogate"},
 
 		"duplicate tensor":    {assemble(`{"w":{`+good+`},"w":{`+good+`}}`, eight), `duplicate key "w"`},

@@ -323,3 +323,112 @@ func TestDescriptionsAreCopies(t *testing.T) {
 		t.Error("a caller can change what a Reader holds")
 	}
 }
+
+// failing reads up to a byte of the file and then fails, or finds its end where err is nil.
+type failing struct {
+	file []byte
+	end  int64
+	err  error
+}
+
+func (f *failing) ReadAt(b []byte, offset int64) (int, error) {
+	n := copy(b, f.file[min(offset, f.end):f.end])
+	if n < len(b) {
+		if f.err == nil {
+			return n, io.EOF
+		}
+		return n, f.err
+	}
+	return n, nil
+}
+
+// TestReaderPassesErrorsOn: a source that fails is not called a damaged file, and one that has become shorter says how
+// many bytes are missing and where, in every part of the file.
+func TestReaderPassesErrorsOn(t *testing.T) {
+	file := mustWrite(t, nil, Of("w", []float64{1, 2, 3}))
+	header := len(file) - 24
+	read := func(source io.ReaderAt) error {
+		r, err := NewReader(source, int64(len(file)))
+		if err != nil {
+			return err
+		}
+		_, err = Read[float64](r, "w")
+		rows := ReadRows(r, "w", 3, 1, func(int, []float64) {})
+		if (err == nil) != (rows == nil) {
+			t.Errorf("read at once %v, by rows %v", err, rows)
+		}
+		return err
+	}
+	gone := errors.New("the disk is gone")
+	for end, want := range map[int]string{3: "5 bytes are missing at byte 3", 10: fmt.Sprintf("%d bytes are missing at byte 10", header-10), header: "", len(file) - 1: "", len(file): ""} {
+		if err := read(&failing{file, int64(end), gone}); errors.Is(err, gone) != (end < len(file)) {
+			t.Errorf("a disk that is gone at byte %d: %v", end, err)
+		}
+		err := read(&failing{file, int64(end), nil})
+		if end < len(file) && (err == nil || !strings.HasPrefix(err.Error(), "safetensors: ")) || want != "" && !strings.Contains(err.Error(), "truncated: "+want) {
+			t.Errorf("a file that ends at byte %d: %v, want %q", end, err, want)
+		}
+	}
+	if _, err := NewReader(nil, 100); err == nil || !strings.Contains(err.Error(), "nothing to read from") {
+		t.Errorf("no source: %v", err)
+	}
+	if _, found := (*Reader)(nil).Tensor("w"); found {
+		t.Error("no reader has a tensor")
+	}
+}
+
+// TestRangesEnd: the elements up to the last are read, and no further one, from no place before the first; rows are
+// those of the shape that is asked for.
+func TestRangesEnd(t *testing.T) {
+	r := mustOpen(t, mustWrite(t, nil, Of("w", []float64{1, 2, 3, 4, 5, 6}, 2, 3)))
+	for _, c := range []struct {
+		count, offset int
+		want          string
+	}{
+		{6, 0, ""}, {1, 5, ""}, {0, 6, ""}, {7, 0, "cannot read 7 from index 0"}, {2, 5, "cannot read 2 from index 5"},
+		{0, 7, `tensor "w" has 6 elements: cannot read 0 from index 7`}, {1, -1, "cannot read 1 from index -1"},
+	} {
+		dst := make([]float64, c.count)
+		err := ReadTo(r, dst, "w", c.offset)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || err == nil && c.count > 0 && dst[0] != float64(c.offset+1) {
+			t.Errorf("%d from %d on: %v, %v", c.count, c.offset, dst, err)
+		}
+	}
+	if err := ReadTo(r, make([]int32, 1), "w", 0); err == nil || err.Error() != `safetensors: tensor "w" is F64, not I32` {
+		t.Errorf("of another type: %v", err)
+	}
+	for _, c := range []struct {
+		name        string
+		rows, width int
+		want        string
+	}{
+		{"w", 2, 3, ""}, {"w", 6, 1, ""}, {"w", 2, 2, "tensor w does not hold 2×2 numbers: the file is damaged"}, {"w", 3, 3, "3×3"},
+		{"v", 0, 3, "tensor v does not hold 0×3 numbers"}, {"w", -2, -3, "tensor w does not hold -2×-3 numbers"},
+	} {
+		count := 0
+		err := ReadRows(r, c.name, c.rows, c.width, func(i int, row []float64) { count += len(row) })
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || err == nil && count != 6 {
+			t.Errorf("%d×%d of %s: %d numbers, %v", c.rows, c.width, c.name, count, err)
+		}
+	}
+	kept := []float64{7}
+	if err := Load(r, &kept, "v"); err == nil || !slices.Equal(kept, []float64{7}) {
+		t.Errorf("a tensor that there is none of was loaded: %v, %v", kept, err)
+	}
+	if err := Load(r, &kept, "w"); err != nil || !slices.Equal(kept, []float64{1, 2, 3, 4, 5, 6}) {
+		t.Errorf("loaded %v, %v", kept, err)
+	}
+}
+
+// TestReason: an error of a file names it once, and Reason takes name and package off, for who names the file himself.
+func TestReason(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(path)
+	const reason = "truncated: 5 bytes are less than the smallest file has"
+	if err == nil || err.Error() != "safetensors: "+path+": "+reason || Reason(path, err) != reason || Reason("other", err) != path+": "+reason {
+		t.Errorf("error is %v, its reason %q", err, Reason(path, err))
+	}
+}

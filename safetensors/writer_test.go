@@ -131,6 +131,13 @@ func TestWritePassesErrorsOn(t *testing.T) {
 			t.Fatalf("room for %d of %d bytes: error is %v", room, size, err)
 		}
 	}
+	rows := RowsOf("v", rowsAtOnce+1, 1, func(i int, row []uint8) { row[0] = uint8(i) })
+	size = len(mustWrite(t, nil, rows))
+	for _, room := range []int{size - 1, size - 2, size - rowsAtOnce - 1} {
+		if err := Write(&failingWriter{room}, nil, []Tensor{rows}); !errors.Is(err, errFull) {
+			t.Errorf("room for %d of %d bytes of rows: error is %v", room, size, err)
+		}
+	}
 	cancelled := Tensor{Name: "w", DType: U8, Shape: []int{1}, Data: func(io.Writer) error { return context.Canceled }}
 	if err := Write(io.Discard, nil, []Tensor{cancelled}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
