@@ -44,7 +44,7 @@ func TestPredictiveCDFAgainstQuadrature(t *testing.T) {
 						y = math.Floor(math.Min(y, upper))
 					}
 					breaks = breaks[:0]
-					step := (math.Log(math.Max(y, 1e-300)) - mean) / sd // next to which a narrow one lies between two nodes
+					step := (math.Log(math.Max(y, 1e-300)) - mean) / sd // a narrow one lies between two nodes
 					for x := -8.5; x <= 8.5; x += 0.5 {
 						breaks = append(breaks, x)
 						for _, near := range [...]float64{step - 0.01, step - 1e-4, step, step + 1e-4, step + 0.01} {
