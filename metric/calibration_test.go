@@ -157,6 +157,13 @@ func TestCalibrationWithoutALine(t *testing.T) {
 			t.Errorf("%s: %+v", what, r)
 		}
 	}
+	// probabilities that differ by less than the least that a logit is taken of
+	if r := of([2]float64{1e-20, 0}, [2]float64{1e-18, 1}, [2]float64{1e-16, 0}); r.Slope.Defined() || r.Intercept.Defined() {
+		t.Errorf("one logit: %+v", r)
+	}
+	if r := of([2]float64{1e-20, 0}, [2]float64{1e-15, 1}, [2]float64{1e-14, 0}); !r.Slope.Defined() {
+		t.Errorf("two logits: %+v", r)
+	}
 	if r := of([2]float64{0, 0}, [2]float64{1, 0}, [2]float64{0, 1}, [2]float64{1, 1}, [2]float64{0.5, 1}); !r.Slope.Defined() {
 		t.Errorf("certain and wrong: %+v", r)
 	}
@@ -239,6 +246,18 @@ func TestPITValue(t *testing.T) {
 	}{{60, 1.3, 0.4389432258151019}, {10, 1.3, 0.9019319707034601}, {25, 1.95, 0.051312511864532784}} {
 		if got := of(c.n, c.power); math.Abs(got-c.want) > 0.003 {
 			t.Errorf("%d values: %v, scipy says %v", c.n, got, c.want)
+		}
+	}
+	// Values that are spread as evenly as can be have p-value 1, of few as of many; the statistic of 8 is
+	// just above the 0.2 from which on the series is added up, and that of 9 below.
+	for _, n := range []int{8, 9, 1000} {
+		var p PIT
+		for i := range n {
+			u := (float64(i) + 0.5) / float64(n)
+			p.Add(u, u, 0, 1)
+		}
+		if r, err := p.Result(); err != nil || math.Abs(r.PValue-1) > 1e-9 {
+			t.Errorf("%d even values: %v, %v", n, r.PValue, err)
 		}
 	}
 	// Of discrete targets each row has a place by chance: under a model that is right few p-values are small.

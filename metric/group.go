@@ -42,16 +42,22 @@ func (g Group) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// Compare orders groups of the same columns by their values, numbers by size.
+// Compare orders groups of the same columns by their values: numbers by size, and texts behind them by their bytes, as
+// are texts of one number, such as 1 and 1.0.
 func (g Group) Compare(other Group) int {
 	for k, v := range g {
 		a, aErr := strconv.ParseFloat(v.Value, 64)
 		b, bErr := strconv.ParseFloat(other[k].Value, 64)
-		order := strings.Compare(v.Value, other[k].Value)
-		if aErr == nil && bErr == nil {
+		order := 0
+		switch { // by bytes alone, 9 < 10 < 1a < 9 would be no order
+		case aErr == nil && bErr == nil:
 			order = cmp.Compare(a, b)
+		case aErr == nil:
+			order = -1
+		case bErr == nil:
+			order = 1
 		}
-		if order != 0 {
+		if order = cmp.Or(order, strings.Compare(v.Value, other[k].Value)); order != 0 {
 			return order
 		}
 	}

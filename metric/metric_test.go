@@ -166,6 +166,14 @@ func TestRefusals(t *testing.T) {
 		_, err := r.Result()
 		return err
 	}
+	pit := func(below, upTo, weight float64) error {
+		var p PIT
+		p.Add(0.5, 0.5, 0, 1)
+		p.Add(below, upTo, 0, weight)
+		p.Add(0, 1, 0, -1)
+		_, err := p.Result()
+		return err
+	}
 	classification := func(y, p, weight float64) error {
 		var c Classification
 		var s Progressive
@@ -175,6 +183,12 @@ func TestRefusals(t *testing.T) {
 			add(0, 0.5, -1)
 		}
 		_, err := c.Result()
+		if _, line := c.Calibration(true); line == nil || line.Error() != err.Error() {
+			t.Errorf("exact %v, its calibration %v", err, line)
+		}
+		if state, lost := s.State(); state != nil || lost == nil || lost.Error() != err.Error() {
+			t.Errorf("exact %v, a state of progressive ones %v, %v", err, state, lost)
+		}
 		if _, other := s.Result(); other == nil || err == nil || other.Error() != err.Error() {
 			t.Errorf("exact %v, progressive %v", err, other)
 		}
@@ -184,6 +198,7 @@ func TestRefusals(t *testing.T) {
 		var v Intervals
 		v.Add(0.5, 1, 0, 2, 1)
 		v.Add(level, y, lower, upper, 1)
+		v.Add(level, 1, 0, 2, -1)
 		_, err := v.Result()
 		return err
 	}
@@ -212,6 +227,11 @@ func TestRefusals(t *testing.T) {
 		"metric: row 2: interval [2, 1] at level 0.5 is not one":                             intervals(0.5, 0, 2, 1),
 		"metric: row 1: interval [NaN, 1] at level 0.9 is not one":                           intervals(0.9, 0, nan, 1),
 		"metric: row 2: target is NaN: it must be finite":                                    intervals(0.5, nan, 0, 1),
+		"metric: row 2: the probabilities 0.5 below the target and 0.25 up to it are none":   pit(0.5, 0.25, 1),
+		"metric: row 2: the probabilities -0.1 below the target and 0.5 up to it are none":   pit(-0.1, 0.5, 0),
+		"metric: row 2: the probabilities 0 below the target and 1.5 up to it are none":      pit(0, 1.5, 1),
+		"metric: row 2: the probabilities NaN below the target and 1 up to it are none":      pit(nan, 1, 1),
+		"metric: row 2: weight is NaN: weights must be finite and not negative":              pit(0, 1, nan),
 		"metric: row 1: deviance is NaN: target or mean is outside the domain of the family": deviance(nan, 1),
 		"metric: row 1: deviance is -1: target or mean is outside the domain of the family":  deviance(-1, 1),
 		"metric: row 1: weight is -2: weights must be finite and not negative":               deviance(1, -2),
@@ -247,14 +267,40 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Groups go by numbers where both are, else by texts.
+// Groups go by numbers, behind which stand texts by their bytes; the first column that differs decides.
 func TestGroupsInOrder(t *testing.T) {
-	list := []string{"-2", "9", "10", "Bern", "missing"}
+	list := []string{"-2", "9", "10", "10.0", "+Inf", "1a", "9a", "Bern", "missing"}
 	for i, a := range list {
 		for j, b := range list {
 			if got := (Group{{"g", a}}).Compare(Group{{"g", b}}); (got < 0) != (i < j) || (got == 0) != (i == j) {
 				t.Errorf("%s against %s: %d", a, b, got)
 			}
+		}
+	}
+}
+
+// A group is one object with its columns in their order, of any texts, and reads so for people.
+func TestGroupTexts(t *testing.T) {
+	for _, c := range []struct {
+		group      Group
+		json, text string
+	}{
+		{nil, `{}`, ""},
+		{Group{{"region", "Bern"}}, `{"region":"Bern"}`, "region Bern"},
+		{Group{{"z \"a\"", "1"}, {"a", "<é\n>"}, {"b", ""}}, `{"z \"a\"":"1","a":"\u003cé\n\u003e","b":""}`, "z \"a\" 1, a <é\n>, b "},
+	} {
+		text, err := json.Marshal(c.group)
+		if err != nil || string(text) != c.json {
+			t.Errorf("%v is %s (%v), want %s", c.group, text, err, c.json)
+		}
+		if got := c.group.String(); got != c.text {
+			t.Errorf("%v reads %q, want %q", c.group, got, c.text)
+		}
+	}
+	first := Group{{"a", "1"}, {"b", "z"}}
+	for _, behind := range []Group{{{"a", "1"}, {"b", "zz"}}, {{"a", "2"}, {"b", "a"}}} {
+		if first.Compare(behind) >= 0 || behind.Compare(first) <= 0 {
+			t.Errorf("%v does not stand behind %v", behind, first)
 		}
 	}
 }
