@@ -685,3 +685,33 @@ func TestInflation(t *testing.T) {
 		t.Errorf("%g, want %g", got, want)
 	}
 }
+
+// The step to where counts are likeliest leads down as it leads up, however far: along a constant it is log ȳ less f,
+// in steps of 1 at most, and leaves scores of no sum and the variance ȳ.
+func TestClimbedEndsWhereCountsAreLikeliest(t *testing.T) {
+	const n = 40
+	for _, c := range []struct{ f, mean float64 }{{3, 2}, {0, 50}, {1, 3}, {6, 1.5}} {
+		s := &sample{}
+		v := &s.view
+		for i := range n {
+			y := c.mean + float64(i%3-1)*min(1, c.mean-1)
+			if i == n-1 {
+				y = c.mean
+			}
+			s.family, s.target, s.mean = append(s.family, likelihood.Poisson{}), append(s.target, y), append(s.mean, c.f)
+			v.rows, v.ones = append(v.rows, i), append(v.ones, 1)
+			v.score, v.weights = append(v.score, y-math.Exp(c.f)), append(v.weights, math.Exp(c.f))
+		}
+		weights, score := s.climbed([][]float64{v.ones})
+		if score == nil {
+			t.Fatalf("from %g to log %g: there is no end", c.f, c.mean)
+		}
+		for i, y := range s.target {
+			want := y - c.mean + c.mean*(math.Log(c.mean)-c.f)
+			if math.Abs(weights[i]-c.mean) > 1e-6*c.mean || math.Abs(score[i]-want) > 1e-5*(1+math.Abs(want)) {
+				t.Errorf("from %g to log %g: weight %g and score %g, want %g and %g", c.f, c.mean, weights[i], score[i], c.mean, want)
+				break
+			}
+		}
+	}
+}

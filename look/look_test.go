@@ -188,6 +188,19 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("%s: the remedy %s cannot be typed", c.column, f.Remedy)
 		}
 	}
+	// Of two targets each tells the other, whichever comes first.
+	dear := func(i int) string { return fmt.Sprint(number(4, i) > 30) }
+	priceless := &sheet{s.names[:4], s.cells[:4]}
+	for _, both := range []*sheet{s.add("label", dear), priceless.add("label", dear).add("price", func(i int) string { return s.cells[4][i] })} {
+		r := at(t, both.text(), look.Options{})
+		if !slices.ContainsFunc(r.Findings, func(f look.Finding) bool {
+			return f.Column == "label" && f.Text == "is told by price without a mistake in 600 rows, as what is made from it is"
+		}) || !slices.ContainsFunc(r.Findings, func(f look.Finding) bool {
+			return f.Column == "price" && f.Text == "tells label by itself in 600 of 600 rows"
+		}) {
+			t.Errorf("%v: %+v", both.names, r.Findings)
+		}
+	}
 	// A copy with the same missing cells.
 	holes := func(i int) string { return []string{"", fmt.Sprint(i * i % 13)}[min(1, i%7)] }
 	if r := at(t, s.add("holes", holes).add("copied", holes).text(), look.Options{}); !slices.ContainsFunc(r.Findings, func(f look.Finding) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -15,6 +16,7 @@ import (
 	"github.com/credence-ml/credence/infer/svi/internal/problem"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/lbfgs"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/prior"
 )
@@ -59,6 +61,30 @@ func TestGradients(t *testing.T) {
 		gradient[k] = n.PriorSlope(k+1, at.Prior[k+1], at.Mean, at.Psi)
 	}
 	conform.Gradient(t, x, append([]float64{}, gradient...), evaluate)
+}
+
+// TestCurvatureGoesWithRows: where learning goes on in four times the rows, their sites and the changes of the gradient
+// in hyper-parameters are four times those of the rows before, which stay as they are; the prior's are those of weights
+// and stay, within what is tried in the new rows.
+func TestCurvatureGoesWithRows(t *testing.T) {
+	n := &tuner{Newton: newton.New(&problem.Problem{
+		Workspace: credence.NewWorkspace(1), Likelihood: likelihood.Poisson{}, Dims: 2,
+		Groups: []base.Group{{First: 0, Count: 2, Learned: true}}, References: []problem.Reference{{Wide: 1, Narrow: 1}},
+	}), learned: []int{0}}
+	from := func() *Result {
+		return &Result{Scale: 20, pairs: []lbfgs.Pair{{Step: []float64{1, 2, 3}, Change: []float64{4, 5, 6}}},
+			At: &newton.Point{Mean: []float64{1, -1}, Prior: []float64{2}, Sites: []float64{3, 0.5, 2}}}
+	}
+	before, r := from(), &Result{Scale: 5, At: &newton.Point{Prior: []float64{7}}}
+	n.goOn(r, before)
+	want := &Result{Scale: 5, pairs: []lbfgs.Pair{{Step: []float64{1, 2, 3}, Change: []float64{4, 20, 24}}},
+		At: &newton.Point{Mean: []float64{1, -1}, Prior: []float64{2}, Sites: []float64{12, 2, 8}}}
+	if !reflect.DeepEqual(r, want) {
+		t.Errorf("goes on at %+v with %v, want %+v with %v", r.At, r.pairs, want.At, want.pairs)
+	}
+	if !reflect.DeepEqual(before, from()) {
+		t.Errorf("what was learned before is %+v with %v now", before.At, before.pairs)
+	}
 }
 
 // densely is −½ log|I + Λ½HΛ½| + ½ hᵀ(H + Λ⁻¹)⁻¹h by the matrices themselves, of columns about their means and rows
