@@ -14,6 +14,7 @@ import (
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/quad"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
@@ -358,6 +359,25 @@ func TestDelta(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDeltaWhereNothingIsDrawn: of a posterior whose weights cannot be drawn together, effects are those of the delta
+// method, as they are where draws would take too long.
+func TestDeltaWhereNothingIsDrawn(t *testing.T) {
+	d := draw(150, 5, poisson)
+	model := must.Value(fit.Table(t.Context(), d.source(t), fit.Options{Formula: "y ~ x*flag + city", Family: "poisson", Prior: "normal(variance=1)"}))(t)
+	for _, o := range []effect.Options{{Columns: []string{"x"}}, {Ratio: true, Columns: []string{"flag"}}, {Columns: []string{"x"}, Rows: true}} {
+		few := o
+		o.Work, few.Work = 1, 0
+		want := of(t, must.Value(score.New(model, score.Options{}))(t), d, o)
+		apart := *model
+		apart.Members = slices.Clone(model.Members)
+		apart.Members[0].Posterior = struct{ credence.Posterior }{model.Members[0].Posterior}
+		got := of(t, must.Value(score.New(&apart, score.Options{}))(t), d, few)
+		if len(want) == 0 || want[0].Method != "delta" || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%+v: %+v, want %+v", o, got, want)
+		}
 	}
 }
 

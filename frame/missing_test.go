@@ -221,6 +221,18 @@ func TestLevelsThatTheSourceDoesNotKnow(t *testing.T) {
 	wantColumn(t, "zip", columnOf(&batch.X, 0), []float64{-1})
 	wantColumn(t, "y", batch.Target, []float64{0})
 
+	// Where the source knows the text of such a level, that of its own row is told, wherever a batch begins.
+	f.Unseen, f.Missing = RefuseUnseen, Drop
+	gaps := numbers([]string{"zip", "y"}, []float64{0, 0}, []float64{1, 1}, []float64{nan, 0}, []float64{0, 1}, []float64{-1, 1}, []float64{1, 0}).with("zip", "a", "b").with("y", "p", "q", "r")
+	if data, err = f.Bind(texted{gaps}, RequireTargets); err != nil {
+		t.Fatal(err)
+	}
+	must.Succeed(t, data.Read(batch, 0, 2))
+	err = data.Read(batch, 2, data.Rows()-2)
+	if want := `frame: row 5: column "zip": level "zip 5" was not seen in training`; data.Rows() != 5 || err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("refusal of %d rows reads %v, want %s", data.Rows(), err, want)
+	}
+
 	training.rows = training.rows[:2]
 	if f, err = Fit(t.Context(), &Plan{Target: target("y")}, training, Options{}); err != nil {
 		t.Fatal(err)

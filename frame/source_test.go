@@ -49,6 +49,13 @@ type placed struct{ *memory }
 
 func (placed) Place(row int) string { return fmt.Sprintf("train.csv:%d", row+2) }
 
+// texted is a table that knows the text of every cell.
+type texted struct{ *memory }
+
+func (texted) Text(row int, column string) (string, bool) {
+	return fmt.Sprintf("%s %d", column, row+1), true
+}
+
 // numbers is a table of numeric columns with the given names.
 func numbers(names []string, rows ...[]float64) *memory {
 	m := &memory{rows: rows}
