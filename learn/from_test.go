@@ -2,6 +2,9 @@ package learn_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"strings"
@@ -169,9 +172,21 @@ func TestFromRefuses(t *testing.T) {
 			t.Errorf("%+v is taken", o)
 		}
 	}
-	for _, share := range []float64{0, -1, 1.5, math.NaN()} {
-		if _, err := learn.From(file, fit.Options{}, share); err == nil {
-			t.Errorf("a share of %v is taken", share)
+	for _, share := range []float64{0, -1, math.Nextafter(1, 2), math.Inf(1), math.NaN()} {
+		if _, err := learn.From(file, fit.Options{}, share); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), fmt.Sprintf("a share of %v is not above 0 and at most 1", share)) {
+			t.Errorf("a share of %v: %v", share, err)
+		}
+	}
+	for _, share := range []float64{math.SmallestNonzeroFloat64, 1} {
+		must.Value(learn.From(file, fit.Options{}, share))(t)
+	}
+	none := file + "none"
+	for what, err := range map[string]error{"From": second(learn.From(none, fit.Options{}, 1)), "Known": second(learn.Known(none))} {
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), none) {
+			t.Errorf("%s of no file: %v", what, err)
 		}
 	}
 }
+
+// second is the error of a call.
+func second[T any](_ T, err error) error { return err }

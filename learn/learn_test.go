@@ -187,14 +187,15 @@ func TestMalformedLines(t *testing.T) {
 // What no data could mend is misuse, and another run's checkpoint is refused.
 func TestRefusals(t *testing.T) {
 	for want, o := range map[string]fit.Options{
-		"rbf is of drawn features":               {Formula: "y ~ rbf(x)"},
-		"no one opens it":                        {Formula: "y ~ rbf(x, frequencies=@/etc/passwd)"},
-		"center and scale take the mean":         {Formula: "y ~ scale(x)"},
-		"engine ftrl keeps its intercept":        {Formula: "y ~ 0 + x", Engine: "ftrl"},
-		`engine "exact" needs a table`:           {Formula: "y ~ x", Engine: "exact"},
-		"engine sep learns bernoulli(link=pro":   {Formula: "y ~ x", Family: "gaussian"},
-		"probit), not bernoulli: leave it out":   {Formula: "y ~ x", Family: "bernoulli"},
-		"missing values cannot be treated by \"": {Formula: "y ~ x", Missing: "guess"},
+		"rbf is of drawn features":                 {Formula: "y ~ rbf(x)"},
+		"no one opens it":                          {Formula: "y ~ rbf(x, frequencies=@/etc/passwd)"},
+		"center and scale take the mean":           {Formula: "y ~ scale(x)"},
+		"engine ftrl keeps its intercept":          {Formula: "y ~ 0 + x", Engine: "ftrl"},
+		`engine "exact" needs a table`:             {Formula: "y ~ x", Engine: "exact"},
+		`family: column 1: there is no family "x"`: {Formula: "y ~ x", Family: "x"},
+		"engine sep learns bernoulli(link=pro":     {Formula: "y ~ x", Family: "gaussian"},
+		"probit), not bernoulli: leave it out":     {Formula: "y ~ x", Family: "bernoulli"},
+		"missing values cannot be treated by \"":   {Formula: "y ~ x", Missing: "guess"},
 	} {
 		if _, err := learn.New(o); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", o, err, want)
@@ -337,6 +338,67 @@ func TestOneClass(t *testing.T) {
 		}
 		if w := must.Value(l.Fitted())(t).Report.Warnings; len(w) != 1 || !strings.HasPrefix(w[0], want) {
 			t.Errorf("labels %s warn %q, want %q", label, w, want)
+		}
+	}
+}
+
+// TestNoWeightNoWarning: rows that count nothing are of no class, and nothing is said of how many there are of each.
+func TestNoWeightNoWarning(t *testing.T) {
+	l := must.Value(learn.New(fit.Options{Formula: "y ~ x + weight(w)"}))(t)
+	for i := range 5 {
+		must.Value(l.Row(map[string]any{"y": 1, "x": float64(i), "w": 0}))(t)
+	}
+	for _, w := range must.Value(l.Fitted())(t).Report.Warnings {
+		if strings.Contains(w, "every label") || strings.Contains(w, "no label") {
+			t.Error(w)
+		}
+	}
+}
+
+// TestRowsOfAProgramAreRefused: what is no row, a row that lacks a column and one that is left out are errors that say
+// so, and the rows behind them are learned as if they had not been.
+func TestRowsOfAProgramAreRefused(t *testing.T) {
+	options := fit.Options{Formula: "y ~ x", Missing: "drop"}
+	l, clean := must.Value(learn.New(options))(t), must.Value(learn.New(options))(t)
+	refused := func(row any, want string) {
+		t.Helper()
+		if p, err := l.Row(row); err == nil || p != 0 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, %v, want %s", row, p, err, want)
+		}
+	}
+	refused(3, "a int is no row")
+	refused(nil, "is no row")
+	for i := range 20 {
+		row := map[string]any{"y": i % 2, "x": float64(i % 5)}
+		if a, b := must.Value(l.Row(row))(t), must.Value(clean.Row(row))(t); a != b {
+			t.Errorf("row %d has probability %v, and %v without the others", i, a, b)
+		}
+		refused(map[string]any{"y": 1, "x": nil}, "the row was skipped")
+		refused(map[string]any{"y": 1}, `the map lacks the column "x"`)
+		refused("text", "a string is no row")
+	}
+	if l.Rows() != 20 || clean.Rows() != 20 {
+		t.Errorf("%d and %d rows, want 20", l.Rows(), clean.Rows())
+	}
+}
+
+// TestFormulaMeetsColumns: what a formula asks of columns is refused when they are known, as a fault of the formula; a
+// target that nothing names is misuse. The column of times is none of the model.
+func TestFormulaMeetsColumns(t *testing.T) {
+	row := map[string]any{"y": 1, "x": 2.5, "day": 3.0}
+	l := must.Value(learn.New(fit.Options{Formula: "y ~ x + z"}))(t)
+	if _, err := l.Row(row); err == nil || errors.Is(err, fit.ErrMisuse) || !strings.HasPrefix(err.Error(), "formula: ") || !strings.Contains(err.Error(), `"z"`) {
+		t.Errorf("a column that there is not: %v", err)
+	}
+	l = must.Value(learn.New(fit.Options{Formula: "x"}))(t)
+	if _, err := l.Row(row); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "name one with --target") {
+		t.Errorf("no target: %v", err)
+	}
+	l = must.Value(learn.New(fit.Options{Formula: "y ~ x", Time: "day", Engine: "sep(half_life=7)"}))(t)
+	must.Value(l.Columns(open(t, "y,x,day,other\n1,2,3,4\n").Schema()))(t)
+	for column, want := range map[string]bool{"x": true, "y": true, "day": false, "other": false} {
+		if got := l.Takes(column); got != want {
+			t.Errorf("the model takes %s: %t, want %t", column, got, want)
 		}
 	}
 }
