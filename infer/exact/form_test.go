@@ -245,3 +245,26 @@ func TestFormsAgree(t *testing.T) {
 		}
 	}
 }
+
+// TestFactorFoundAgain: values at which the matrix has no factor, as a search may try them, leave no failure behind for
+// the next ones.
+func TestFactorFoundAgain(t *testing.T) {
+	data := randomTable(59, 40, 3, 0)
+	for i := range 40 {
+		data.x.Row(i)[1] = data.x.Row(i)[0]
+	}
+	e := must.Value(New(model(linear(3), prior.Normal{}, likelihood.Gaussian{}), Config{}))(t)
+	good, bad := values{noise: 0.4, prior: []float64{1, 1}}, values{noise: 1e-308, prior: []float64{1, 1e300}}
+	for name, f := range forms(t, e, data) {
+		must.Succeed(t, f.load(t.Context(), e.model.Features))
+		want := must.Value(f.evaluate(t.Context(), &good, nil))(t)
+		for _, s := range []*slopes{nil, {prior: make([]float64, 2)}} {
+			if lost := must.Value(f.evaluate(t.Context(), &bad, s))(t); f.base().failed == nil || !math.IsNaN(lost) {
+				t.Errorf("%s: the evidence is %v at next to no noise, and %v lacks", name, lost, f.base().failed)
+			}
+			if got := must.Value(f.evaluate(t.Context(), &good, s))(t); got != want && s == nil || f.base().failed != nil || f.base().jitter != 0 {
+				t.Errorf("%s: the evidence is %v after that, want %v; what failed is %v, jitter %g", name, got, want, f.base().failed, f.base().jitter)
+			}
+		}
+	}
+}

@@ -1,9 +1,15 @@
 package svi
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/infer/svi/internal/newton"
+	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -61,6 +67,41 @@ func TestOffsetOfGrades(t *testing.T) {
 					closeTo(t, "a cutpoint", cut[1][j], cut[0][j]-800, 1e-4)
 				}
 			}
+		}
+	}
+}
+
+// TestMostCutpointsUnderLaplace: laplace begins to integrate over as many cutpoints as may be, which takes a second and
+// is ended here, and leaves one more where the bound has them.
+func TestMostCutpointsUnderLaplace(t *testing.T) {
+	for _, c := range []struct {
+		cutpoints int
+		treatment param.Treatment
+	}{{hyper.ThreeNodeLimit, param.Integrate}, {hyper.ThreeNodeLimit + 1, param.Mode}} {
+		grades := likelihood.OrdinalGrades(c.cutpoints + 1)
+		data := draw(t, likelihood.Gaussian{NoiseVariance: param.Hold(1)}, c.cutpoints+1, 1, 8)
+		for i := range data.y {
+			data.y[i] = float64(i)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r := newFit(t, credence.Model{Features: plain{p: 1}, Likelihood: grades, Prior: held(1)}, Config{Approximation: Laplace, Hyper: param.Integrate, Progress: func(p credence.Progress) {
+			if strings.HasPrefix(p.Stage, "curvature in") {
+				cancel()
+			}
+		}}, data)
+		rows := r.Rows(0)
+		s := must.Value(r.Start(ctx, rows, rows))(t)
+		n, at := newton.New(r.Problem), newton.Begin(s)
+		stats := n.NewStatistics(s.Family.Count())
+		if _, _, err := n.Climb(ctx, rows, at, stats, r.task("climb", 1e-4)); err != nil {
+			t.Fatal(err)
+		}
+		g := &integration{fit: r, newton: n, rows: rows, stats: stats}
+		_, err := g.run(ctx, at)
+		told := strings.Contains(strings.Join(r.report.Warnings, "; "), "101 hyper-parameters are more than 100, and stay where the variational bound has them: engine svi(covariance=full)")
+		if begun := errors.Is(err, context.Canceled); g.config.Hyper != c.treatment || begun != (c.treatment == param.Integrate) || told == begun {
+			t.Errorf("%d cutpoints: %s, %v, warnings %q", c.cutpoints, g.config.Hyper, err, r.report.Warnings)
 		}
 	}
 }
