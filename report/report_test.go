@@ -16,11 +16,14 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/conform/must"
+	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/plot"
 	"github.com/credence-ml/credence/score"
+	"github.com/credence-ml/credence/selection"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -197,6 +200,15 @@ func TestLights(t *testing.T) {
 		{credence.Report{Engine: "convex", SDRatio: number(.95), Status: credence.Converged}, Good, Good},
 		{credence.Report{Engine: "convex", SDRatio: number(.85), Status: credence.Converged}, Good, Care},
 		{credence.Report{Engine: "laplace", WeightCoverage: number(.7), Status: credence.Converged}, Good, Care},
+		// figures that are just what is wanted, and just not
+		{credence.Report{Engine: "exact", Status: credence.Closed}, Good, Good},
+		{credence.Report{Engine: "gibbs", RHat: number(1.01), EffectiveDraws: number(400), Status: credence.Closed}, Good, Good},
+		{credence.Report{Engine: "gibbs", RHat: number(1.01), EffectiveDraws: number(399.9), Status: credence.Closed}, Care, Good},
+		{credence.Report{Engine: "gibbs", RHat: number(1.1), EffectiveDraws: number(400), Status: credence.Closed}, Care, Good},
+		{credence.Report{Engine: "gibbs", RHat: number(1.1001), EffectiveDraws: number(400), Status: credence.Closed}, Bad, Good},
+		{credence.Report{Engine: "convex", SDRatio: number(.9), Status: credence.Closed}, Good, Good},
+		{credence.Report{Engine: "laplace", WeightCoverage: number(.8), Status: credence.Closed}, Good, Good},
+		{credence.Report{Engine: "sep"}, Unknown, Unknown},
 		{credence.Report{Engine: "ep", Stuck: true, Status: credence.Converged}, Bad, Unknown},
 	} {
 		a, b := converged(&c.report), approximation(&c.report)
@@ -321,5 +333,114 @@ func TestRefusals(t *testing.T) {
 	page, summary := written(t, Input{Models: []Model{{"m", scorerOf(t, wide, fit.Options{Formula: "y ~ .", Engine: "lasso"})}}, Rows: wide})
 	if summary.Form || summary.NoForm != "its 201 columns are more than 200 that a person fills in" || strings.Contains(page, `id="predict"`) || !strings.Contains(page, "credence predict predicts rows of a file") {
 		t.Errorf("form %v: %s", summary.Form, summary.NoForm)
+	}
+}
+
+// TestDataSection: the table of the data has each column's counts and numbers, and what looks odd with what to do.
+func TestDataSection(t *testing.T) {
+	text := "y,x,city,one\n"
+	for i := range 40 {
+		x := fmt.Sprint(i * i % 13)
+		if i == 7 {
+			x = ""
+		}
+		text += fmt.Sprintf("%d,%s,%s,4\n", i*i*i%11, x, []string{"a", "b", "c"}[i%3])
+	}
+	data := must.Value(dataset.Open(t.Context(), []string{"-"}, dataset.Options{Stdin: strings.NewReader(text)}))(t)
+	defer data.Close()
+	rows := must.Value(data.Load(t.Context(), nil))(t)
+	page, _ := written(t, Input{Models: []Model{{"m", scorerOf(t, rows, fit.Options{Formula: "y ~ city"})}}, Rows: rows, Data: data})
+	section := between(t, page, `<section id="data"`, "</section>")
+	cells := regexp.MustCompile(`<[^>]+>`).ReplaceAllString(strings.NewReplacer("</tr>", "\n", "</td>", "|", "</th>", "|").Replace(section), "")
+	for _, want := range []string{"40 rows of 4 columns.", "city|category|0|–|–|–|3|", "x|number|1|0.00|", "|12.00|–|", "one|number|0|4.00|4.00|4.00|–|"} {
+		if !strings.Contains(strings.Join(strings.Fields(cells), " "), want) {
+			t.Errorf("no %q in %s", want, cells)
+		}
+	}
+	if !strings.Contains(section, `class="finding">one is 4 in every row that has a value: leave it out: - one<`) {
+		t.Errorf("a constant column is not found odd: %s", section)
+	}
+}
+
+// TestCommandsFitAgain: the commands have every option that the recipe keeps, quoted for a shell, and of a selection
+// that of select.
+func TestCommandsFitAgain(t *testing.T) {
+	rows, _ := rowsOf(t, 60, 5, false)
+	fitted := *scorerOf(t, rows, fit.Options{Formula: "y ~ x"}).Fitted()
+	fitted.Recipe = credence.Recipe{Formula: "y ~ x + z", Family: "studentt(df=4)", Prior: "normal", Engine: "exact", Seed: 7, Missing: "drop", DropTarget: true, Unseen: "error",
+		Positive: "it's", Raw: true, Types: "age=category"}
+	for selected, command := range map[bool]string{false: "fit", true: "select"} {
+		if fitted.Selection = nil; selected {
+			fitted.Selection = &selection.Result{}
+		}
+		r := &writer{Input: Input{Models: []Model{{Name: "my model"}}, Files: "a b.csv"}, scorer: must.Value(score.New(&fitted, score.Options{}))(t)}
+		var v view
+		must.Succeed(t, r.addCommands(&v))
+		want := "credence " + command + ` TRAIN --formula 'y ~ x + z' --family 'studentt(df=4)' --prior normal --engine exact --types age=category --missing drop` +
+			` --unseen error --positive 'it'\''s' --drop-target --raw --seed 7 -o 'my model.safetensors'
+credence evaluate 'my model.safetensors' 'a b.csv'
+credence effects 'my model.safetensors' 'a b.csv'
+credence predict 'my model.safetensors' 'a b.csv'
+credence report 'my model.safetensors' 'a b.csv' -o report.html`
+		if got := v.Sections[0].Code; got != want {
+			t.Errorf("commands are\n%s\nwant\n%s", got, want)
+		}
+	}
+	fitted.Recipe = credence.Recipe{}
+	r := &writer{Input: Input{Models: []Model{{Name: "m.bin"}}}, scorer: must.Value(score.New(&fitted, score.Options{}))(t)}
+	var v view
+	must.Succeed(t, r.addCommands(&v))
+	if got, _, _ := strings.Cut(v.Sections[0].Code, "\n"); got != "credence select TRAIN --seed 0 -o m.bin" && got != "credence fit TRAIN --seed 0 -o m.bin" {
+		t.Errorf("the command of no options is %s", got)
+	}
+}
+
+// TestComparisonOfBounds: the evidence of a model is told where it is known, a bound of it as one, and of neither a
+// dash.
+func TestComparisonOfBounds(t *testing.T) {
+	number := func(v float64) *float64 { return &v }
+	r := &writer{}
+	var v view
+	must.Succeed(t, r.addComparison(&v))
+	if len(v.Sections) > 0 {
+		t.Error("one model is compared")
+	}
+	r.summary.Compare = &score.Comparison{Rows: 1, Models: []score.Compared{
+		{Model: "a", Evidence: number(-12.345), ELBO: number(-13)}, {Model: "b", ELBO: number(-14.5)}, {Model: "c"},
+	}}
+	must.Succeed(t, r.addComparison(&v))
+	g := v.Sections[0].Tables[0]
+	for k, want := range []string{"-12.35", "≥ -14.50", "–"} {
+		if got := g.Rows[k][len(g.Head)-1]; got != want && got != "-12.34" {
+			t.Errorf("the evidence of model %d reads %s, want %s", k, got, want)
+		}
+	}
+	if !strings.HasPrefix(g.Name, "Models over 1 row;") {
+		t.Error(g.Name)
+	}
+}
+
+// TestOnlineModelsHaveNoReport: a model whose columns are keys is refused with the commands that tell of it.
+func TestOnlineModelsHaveNoReport(t *testing.T) {
+	l := must.Value(learn.New(fit.Options{Formula: "y ~ x"}))(t)
+	for i := range 20 {
+		must.Value(l.Row(map[string]any{"y": i % 2, "x": float64(i % 5)}))(t)
+	}
+	scorer := must.Value(score.New(must.Value(l.Fitted())(t), score.Options{}))(t)
+	rows, _ := rowsOf(t, 20, 5, false)
+	var page bytes.Buffer
+	if _, err := Write(t.Context(), &page, Input{Models: []Model{{"m", scorer}}, Rows: rows}); err == nil || !strings.Contains(err.Error(), "learned online, whose columns are keys: use credence evaluate and inspect") || page.Len() > 0 {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestProgressOfReports: the parts of the work are told in their order, each once.
+func TestProgressOfReports(t *testing.T) {
+	rows, _ := rowsOf(t, 60, 5, false)
+	var page bytes.Buffer
+	var parts []string
+	must.Value(Write(t.Context(), &page, Input{Models: []Model{{"m", scorerOf(t, rows, fit.Options{Formula: "y ~ x"})}}, Rows: rows, Progress: func(part string) { parts = append(parts, part) }}))(t)
+	if got := strings.Join(parts, " "); got != "evaluation calibration effects checks weights comparison data commands" {
+		t.Errorf("parts are %s", got)
 	}
 }

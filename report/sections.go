@@ -227,8 +227,13 @@ func (r *writer) addCommands(v *view) error {
 			fit += " --" + flag[0] + " " + quoted(flag[1])
 		}
 	}
-	if q.Raw {
-		fit += " --raw"
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"drop-target", q.DropTarget}, {"raw", q.Raw}} {
+		if flag.set {
+			fit += " --" + flag.name
+		}
 	}
 	fit += fmt.Sprintf(" --seed %d -o %s", q.Seed, quoted(name))
 	list := []string{fit}

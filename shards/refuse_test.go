@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/internal/conform/must"
@@ -333,4 +336,130 @@ func TestOtherEngine(t *testing.T) {
 	job.fit = plain.fit
 	_, err := job.Partial(ctx, 0)
 	refused(t, err, "the job's options are damaged", "another engine")
+}
+
+// at is a copy of a job, changed.
+func at(job *Job, change func(*Job)) *Job {
+	c := *job
+	c.state.Counts = slices.Clone(c.state.Counts)
+	c.vectors = maps.Clone(c.vectors)
+	change(&c)
+	return &c
+}
+
+// firstOf gives a job first rows of so many columns.
+func firstOf(columns int, values ...float64) func(*Job) {
+	return func(j *Job) {
+		if j.vectors == nil {
+			j.vectors = map[string][]float64{}
+		}
+		j.state.First, j.vectors["first"] = &credence.Schema{Columns: make([]credence.Column, columns)}, values
+	}
+}
+
+// TestJobsThatContradictThemselves: a job whose document has a right digest, and parts that do not fit together, is
+// refused with what is wrong; it comes from elsewhere.
+func TestJobsThatContradictThemselves(t *testing.T) {
+	begun := must.Value(New(ctx, write(t, 300, 200), plainOptions, dataset.Options{}))(t)
+	counted := must.Value(New(ctx, write(t, 300, 400), plainOptions, dataset.Options{}))(t)
+	_, more, err := counted.Merge(ctx, part(t, counted, "p", 0, 1))
+	if must.Succeed(t, err); !more {
+		t.Fatal("the job asks nothing more")
+	}
+	path := filepath.Join(t.TempDir(), "job")
+	if IsJob(path) {
+		t.Error("no file is a job")
+	}
+	for _, c := range []struct {
+		job    *Job
+		change func(*Job)
+		want   string
+	}{
+		{begun, func(*Job) {}, ""},
+		{counted, func(*Job) {}, ""},
+		{counted, func(j *Job) { j.state.Counts = j.state.Counts[:1] }, "it counts 1 files of 2"},
+		{counted, func(j *Job) { f := *j.state.Frame; f.Target = nil; j.state.Frame = &f }, "its frame has no target"},
+		{counted, func(j *Job) { j.state.Units = nil }, "its sums have no units"},
+		{begun, func(j *Job) { j.state.Classes = []string{"a", "b", "c"} }, "its target has 3 classes"},
+		{begun, func(j *Job) { j.state.Classes = []string{"a", "b"} }, ""},
+		{begun, func(j *Job) { j.state.Round = -1 }, "its round is below 0"},
+		{begun, func(j *Job) { j.state.Columns = []string{"a", ""} }, "a column has no name"},
+		{counted, func(j *Job) { j.state.Counts[1].Kept = -1 }, "a file has fewer rows than are learned"},
+		{counted, func(j *Job) { j.state.Counts[1].Kept = j.state.Counts[1].Source + 1 }, "a file has fewer rows than are learned"},
+		{counted, func(j *Job) { j.state.Counts[1].Kept = 0 }, ""},
+		{counted, firstOf(2, 1, 2, 3, 4), ""},
+		{counted, firstOf(2, 1, 2, 3), "its first rows are no rows"},
+		{counted, firstOf(2), "its first rows are no rows"},
+		{counted, firstOf(0, 1, 2), "its first rows are no rows"},
+	} {
+		must.Succeed(t, at(c.job, c.change).Write(path))
+		_, err := Read(path)
+		if c.want == "" {
+			must.Succeed(t, err)
+		} else {
+			refused(t, err, path+": its document is damaged: "+c.want, "make the job anew")
+		}
+		if !IsJob(path) {
+			t.Error("a job is none")
+		}
+	}
+	must.Succeed(t, os.WriteFile(path, []byte("a,b\n1,2\n"), 0o644))
+	if IsJob(path) {
+		t.Error("a table is a job")
+	}
+}
+
+// TestPartsThatContradictTheirFiles: numbers of rows and rows that a part cannot have of its file are refused by the
+// part and the file, in both rounds, and the job stays.
+func TestPartsThatContradictTheirFiles(t *testing.T) {
+	job := must.Value(New(ctx, write(t, 300, 700), plainOptions, dataset.Options{}))(t)
+	check := func(want string, change func(p *Part)) {
+		t.Helper()
+		p := part(t, job, "part", 0, 1)
+		change(p)
+		before := job.Round()
+		_, _, err := job.Merge(ctx, p)
+		refused(t, err, want, "run credence partial again")
+		if job.Round() != before {
+			t.Errorf("the job asks round %d", job.Round())
+		}
+	}
+	const counts, first, rows = "part: file 1: it has another number of rows than were counted", "part: file 1: its first rows are no rows of the file", "part: file 1: the rows that it carries are no rows of the file"
+	check("part answers for file 2, and the job has 2", func(p *Part) { p.state.Answers[1].File = 2 })
+	check("part answers for file -1, and the job has 2", func(p *Part) { p.state.Answers[1].File = -1 })
+	check(counts, func(p *Part) { p.state.Answers[1].Counts.Kept = -1 })
+	check(counts, func(p *Part) { p.state.Answers[1].Counts.Source = p.state.Answers[1].Counts.Kept - 1 })
+	check(first, func(p *Part) { p.state.Answers[1].Schema.Columns = nil })
+	check(first, func(p *Part) { p.vectors["1.first"] = p.vectors["1.first"][1:] })
+	check("part: file 1: ", func(p *Part) { p.state.Answers[1].Census = []byte(`"none"`) })
+	_, _, err := job.Merge(ctx, part(t, job, "part", 0, 1))
+	must.Succeed(t, err)
+	check(counts, func(p *Part) { p.state.Answers[1].Counts.Kept-- })
+	for _, name := range []string{"places", "source", "rows"} {
+		check(rows, func(p *Part) { p.vectors["1."+name] = p.vectors["1."+name][1:] })
+	}
+	for _, name := range []string{"places", "source"} {
+		check(rows, func(p *Part) { p.vectors["1."+name][0] = p.vectors["1."+name][1] })
+		check(rows, func(p *Part) { p.vectors["1."+name][0] = 299 })
+		check(rows, func(p *Part) { v := p.vectors["1."+name]; v[len(v)-1] = 1000 })
+	}
+	check("rows that parts carry have other columns in another part", func(p *Part) { p.vectors["1.beside"] = p.vectors["1.beside"][1:] })
+	check("part: file 0: ", func(p *Part) { p.state.Answers[0].Sums = []byte(`"none"`) })
+	_, more, err := job.Merge(ctx, part(t, job, "part", 0, 1))
+	if must.Succeed(t, err); more {
+		t.Error("there is more")
+	}
+}
+
+// TestPipesAreNoFiles: each round reads anew, which a pipe cannot be; it is refused before anything waits for its
+// writer.
+func TestPipesAreNoFiles(t *testing.T) {
+	job := must.Value(New(ctx, write(t, 100), plainOptions, dataset.Options{}))(t)
+	job.Folder = t.TempDir()
+	path := filepath.Join(job.Folder, "f00.csv")
+	if err := exec.Command("mkfifo", path).Run(); err != nil {
+		t.Skip("there are no pipes here: ", err)
+	}
+	_, err := job.Partial(ctx, 0)
+	refused(t, err, path+": is a pipe, and each round reads anew: give files")
 }
