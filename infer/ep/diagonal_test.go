@@ -13,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -98,6 +99,38 @@ func TestDiagonalClasses(t *testing.T) {
 		a, b := full.(credence.Selector).InclusionProbability(j+1), got.(credence.Selector).InclusionProbability(j+1)
 		if math.Abs(a-b) > 0.15 || math.Abs(m1[j+1]-m2[j+1]) > 0.5*math.Sqrt(v1[j+1])+0.02 {
 			t.Errorf("weight %d: inclusion %.3f and mean %.3f, with all covariances %.3f and %.3f", j, b, m2[j+1], a, m1[j+1])
+		}
+	}
+}
+
+// TestDiagonalUnits: a target in units of a 64th has weights of 64 times the mean and 64² times the variance, with the
+// same inclusions, where no covariances are known as where they are.
+func TestDiagonalUnits(t *testing.T) {
+	const p, times = 9, 64.0
+	for _, covariance := range []Covariance{Diagonal, ""} {
+		var m, v [2][p + 1]float64
+		var inclusion [2][p]float64
+		for k, unit := range []float64{1, times} {
+			s := conform.NewSelection(60, p, 4, 0, 1, 0.5, false, 31)
+			for i := range s.Target {
+				s.Target[i] = unit * (s.Target[i] + 3)
+			}
+			q := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Covariance: covariance, Hyper: "mode"}).Members[0].Posterior
+			if _, apart := q.(*posterior.SpikeSlab); apart != (covariance == Diagonal) {
+				t.Fatalf("covariance %q: the posterior is a %T", covariance, q)
+			}
+			q.Marginals(m[k][:], v[k][:])
+			for j := range p {
+				inclusion[k][j] = q.(credence.Selector).InclusionProbability(j + 1)
+			}
+		}
+		for j := range p + 1 {
+			if math.Abs(m[1][j]-times*m[0][j]) > 1e-9*times || math.Abs(v[1][j]/(times*times*v[0][j])-1) > 1e-9 {
+				t.Errorf("covariance %q: weight %d is %g ± %g, want %g times %g ± %g", covariance, j, m[1][j], math.Sqrt(v[1][j]), times, m[0][j], math.Sqrt(v[0][j]))
+			}
+			if j < p && math.Abs(inclusion[1][j]-inclusion[0][j]) > 1e-9 {
+				t.Errorf("covariance %q: column %d is in by %g, and %g in other units", covariance, j+1, inclusion[0][j], inclusion[1][j])
+			}
 		}
 	}
 }
