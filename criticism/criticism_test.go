@@ -3,6 +3,7 @@ package criticism_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -14,9 +15,11 @@ import (
 	"github.com/credence-ml/credence/criticism"
 	"github.com/credence-ml/credence/fit"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -209,6 +212,38 @@ func TestManyOtherRows(t *testing.T) {
 	}
 	if alarms > fits/30 {
 		t.Errorf("%d of %d right models are spoken against", alarms, fits)
+	}
+}
+
+// noted are rows that note which of them are read.
+type noted struct {
+	credence.Data
+	read map[int]bool
+}
+
+func (n *noted) Read(dst *credence.Batch, first, count int) error {
+	for i := range count {
+		n.read[first+i] = true
+	}
+	return n.Data.Read(dst, first, count)
+}
+
+// Effects of levels cost a prediction nothing, so that as many rows are looked at beside hundreds of them as without:
+// those that Places tells of the weights beside.
+func TestRowsOfManyLevels(t *testing.T) {
+	const n, levels = 3600, 400
+	w := newWorld(n, 8).draw(likelihood.Gaussian{NoiseVariance: param.Hold(1)})
+	groups := make([]string, n)
+	for i := range groups {
+		groups[i] = fmt.Sprint("g", i%levels)
+	}
+	source := must.Value(table.New().Numbers("a", w.x[0]).Categories("g", groups).Numbers("y", w.y).Source())(t)
+	model := fittedBy(t, source, fit.Options{Formula: "y ~ a + (1 | g)", Prior: "normal(variance=1)"})
+	rows := &noted{must.Value(model.Frame.(*frame.Frame).Bind(source, frame.RequireTargets))(t), map[int]bool{}}
+	must.Value(criticism.Of(t.Context(), model, rows, criticism.Options{Fitted: true}))(t)
+	want := criticism.Places(n, model.Members[0].Posterior.(*posterior.Arrow).Dense)
+	if got := slices.Sorted(maps.Keys(rows.read)); !slices.Equal(got, want) || len(got) < n || len(criticism.Places(n, levels)) > n*9/10 {
+		t.Errorf("%d rows are read, want %d of %d", len(got), len(want), n)
 	}
 }
 

@@ -196,3 +196,21 @@ func TestOuterAndTimesDense(t *testing.T) {
 		near(t, "−1.5 ΦC", got, product.RawMatrix().Data)
 	}
 }
+
+// TestRegressionOnWhatHasNoVariance: a weight without a variance of its own, given those before it, takes no part in a
+// regression on it, whatever rounding has left in its place.
+func TestRegressionOnWhatHasNoVariance(t *testing.T) {
+	l := []float64{2, 1, 0, 3, 0, 4} // the second is half the first
+	v := []float64{1, -2, 0.5}
+	white := []float64{2*v[0] + v[1] + 3*v[2], 0, 4 * v[2]} // Lᵀv
+	b := []float64{2 * white[0], white[0], 3*white[0] + 4*white[2]}
+	for _, rounding := range []float64{0, 1e-3, -1e-3} {
+		x := slices.Clone(b)
+		x[1] += rounding
+		half(l, x, 3)
+		near(t, "L⁻¹b", x, white)
+		x[1] = rounding
+		rest(l, x, 3)
+		near(t, "Lᵀ times what is left", []float64{2*x[0] + x[1] + 3*x[2], x[1], 4 * x[2]}, white)
+	}
+}
