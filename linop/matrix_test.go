@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence/internal/kernel"
@@ -158,6 +159,58 @@ func TestRowProducts(t *testing.T) {
 			}
 			compare(t, "row products", got, want)
 		}
+	}
+}
+
+// TestRowOfAnUpperTriangle: the product of a sparse row with columns of an upper triangle, by the rows of a matrix that
+// may hold anything below the diagonal, is that with the triangle written out, in every block of columns.
+func TestRowOfAnUpperTriangle(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 6))
+	const first, size = 3, 10 // the sparse columns are the last seven
+	for _, ones := range []bool{true, false} {
+		sparse, dense := randomPair(rng, 9, size-first, ones)
+		for _, block := range [][2]int{{0, size}, {0, 2}, {2, 4}, {4, 3}, {5, 1}, {size - 1, 1}} {
+			left, cols := block[0], block[1]
+			b := NewDense(size-first, cols)
+			for j := range b.Rows {
+				for c := range cols {
+					if b.Row(j)[c] = rng.NormFloat64(); left+c < first+j {
+						b.Row(j)[c] = math.NaN() // is not read
+					}
+				}
+			}
+			for i := range dense.Rows {
+				want, got := make([]float64, cols), make([]float64, cols)
+				for c := range want {
+					want[c], got[c] = float64(c), float64(c)
+					for j, v := range dense.Row(i) {
+						if v != 0 && left+c >= first+j {
+							want[c] += v * b.Row(j)[c]
+						}
+					}
+				}
+				sparse.AddRowMulUpper(got, i, &b, first, left)
+				compare(t, "AddRowMulUpper", got, want)
+			}
+		}
+	}
+}
+
+// TestLiftGram: products of sparse with dense columns come to stand above the diagonal, and nothing else moves.
+func TestLiftGram(t *testing.T) {
+	const size, dense = 5, 2
+	gram := make([]float64, size*size)
+	for k := range gram {
+		gram[k] = float64(k)
+	}
+	want := slices.Clone(gram)
+	for i := range dense {
+		for j := dense; j < size; j++ {
+			want[i*size+j] = gram[j*size+i]
+		}
+	}
+	if LiftGram(gram, size, dense); !slices.Equal(gram, want) {
+		t.Errorf("the matrix is %v, want %v", gram, want)
 	}
 }
 

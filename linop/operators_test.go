@@ -46,7 +46,7 @@ func TestAdjoint(t *testing.T) {
 		"product": NewProduct(dense(rng, 3, 4), a), "sum": NewSum(a, b, Scaled{2, a}), "stack": NewStack(a, Identity(6), dense(rng, 2, 6)),
 		"selection": &Selection{6, []int{5, 0, 0, 2}}, "difference": NewDifference(3, 5), "signal's difference": NewDifference(1, 7),
 		"Fourier": NewFourier(4, 5, []int{0, 7, 13, 3}), "signal's Fourier": NewFourier(1, 9, nil), "column's Fourier": NewFourier(6, 1, nil),
-		"convolution": NewConvolution(4, 5, kernel), "Haar": NewWavelet(4, 8, 2, Haar), "Daubechies 4": NewWavelet(1, 16, 2, Daubechies4),
+		"convolution": NewConvolution(4, 5, kernel), "filter": NewFilter(4, 5, NewConvolution(4, 5, kernel).Spectrum()), "sum of one": NewSum(a), "stack of one": NewStack(a), "Haar": NewWavelet(4, 8, 2, Haar), "Daubechies 4": NewWavelet(1, 16, 2, Daubechies4),
 		"Daubechies 8": NewWavelet(8, 8, 1, Daubechies8), "filter longer than the line": NewWavelet(1, 4, 2, Daubechies8),
 	} {
 		rows, cols := m.Dims()
@@ -161,6 +161,44 @@ func TestConvolution(t *testing.T) {
 			if math.Abs(got[i*w+j]-want) > 1e-12 {
 				t.Errorf("%d, %d: %g, want %g", i, j, got[i*w+j], want)
 			}
+		}
+	}
+}
+
+// TestFilter: a filter multiplies each coefficient by its number of the spectrum, which is what a convolution that is
+// symmetric does by its own; those of twice the square root are the filter again.
+func TestFilter(t *testing.T) {
+	const h, w = 4, 6
+	rng := rand.New(rand.NewPCG(4, 1))
+	kernel, spectrum, x := make([]float64, h*w), make([]float64, h*w), make([]float64, h*w)
+	opposite := func(p int) int { return (h-p/w)%h*w + (w-p%w)%w }
+	for p := range x {
+		kernel[p], spectrum[p], x[p] = rng.NormFloat64(), 1+rng.Float64(), rng.NormFloat64()
+	}
+	for p := range x {
+		kernel[p], spectrum[p] = kernel[min(p, opposite(p))], spectrum[min(p, opposite(p))]
+	}
+	got, in, out := make([]float64, h*w), make([]float64, 2*h*w), make([]float64, 2*h*w)
+	filter := NewFilter(h, w, spectrum)
+	filter.MulVec(got, x)
+	fourier := NewFourier(h, w, nil)
+	fourier.MulVec(in, x)
+	fourier.MulVec(out, got)
+	for p, v := range spectrum {
+		if math.Abs(out[2*p]-v*in[2*p]) > 1e-12 || math.Abs(out[2*p+1]-v*in[2*p+1]) > 1e-12 {
+			t.Errorf("coefficient %d is %v, %v of %v, %v; the spectrum is %v", p, out[2*p], out[2*p+1], in[2*p], in[2*p+1], v)
+		}
+	}
+	if kept := filter.Spectrum(); !slices.Equal(kept, spectrum) {
+		t.Errorf("the spectrum is %v, want %v", kept, spectrum)
+	}
+	symmetric := NewConvolution(h, w, kernel)
+	want := make([]float64, h*w)
+	symmetric.MulVec(want, x)
+	NewFilter(h, w, symmetric.Spectrum()).MulVec(got, x)
+	for p := range want {
+		if math.Abs(got[p]-want[p]) > 1e-12 {
+			t.Errorf("pixel %d of a symmetric convolution is %v, and %v by its spectrum", p, want[p], got[p])
 		}
 	}
 }

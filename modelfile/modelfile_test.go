@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -294,6 +297,7 @@ func TestInconsistentFilesAreRefused(t *testing.T) {
 			doc["calibration"].(map[string]any)["groups"].([]any)[1].(map[string]any)["rows"] = 39
 		}},
 		{"calibration of classes", "", "calibration: 160 scores have 0 probabilities", func(doc map[string]any) { doc["calibration"].(map[string]any)["classes"] = true }},
+		{"two frames", "", "it has two frames", func(doc map[string]any) { doc["keyed_frame"] = map[string]any{"target": "y"} }},
 		{"frame dividing by zero", "", "divided by 0", func(doc map[string]any) {
 			doc["frame"].(map[string]any)["inputs"].([]any)[0].(map[string]any)["scale"] = 0
 		}},
@@ -318,6 +322,123 @@ func TestLoadNamesTheFile(t *testing.T) {
 	must.Succeed(t, os.WriteFile(path, append(binary.LittleEndian.AppendUint64(nil, 100), "        "...), 0o644))
 	if _, err := Load(path); err == nil || err.Error() != path+" is not a model file that can be read: truncated: header says 100 bytes, file has 16: restore it from a copy or fit again" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestSparseRowsAreChecked: the sparse rows of a posterior are read as they were written, entries of ones as ones, and
+// what no such rows have is refused by the row and the tensor.
+func TestSparseRowsAreChecked(t *testing.T) {
+	const name = "member.1.posterior.design"
+	fitted, batch := example(t)
+	for _, k := range []int{1, 2} { // entries that are all 1 have no values
+		switch q := fitted.Members[k].Posterior.(type) {
+		case *posterior.Dual:
+			q.Design.Sparse.Value = nil
+		case *posterior.DualSum:
+			q.Design.Sparse.Value = nil
+		}
+	}
+	file := encoded(t, fitted)
+	read := must.Value(Read(bytes.NewReader(file), int64(len(file)), DefaultParts()))(t)
+	if bytes.Contains(file, []byte(name+".value")) || !reflect.DeepEqual(predictions(t, fitted, batch), predictions(t, read, batch)) {
+		t.Error("entries of ones are stored, or predict otherwise")
+	}
+	fitted, _ = example(t)
+	d := fitted.Members[0].Model.Features.Weights()
+	metadata, tensors, err := encode(fitted, DefaultParts())
+	must.Succeed(t, err)
+	cols := fitted.Members[1].Posterior.(*posterior.Dual).Design.Sparse.Cols
+	for _, c := range []struct {
+		tensor safetensors.Tensor
+		want   string
+	}{
+		{safetensors.Of(name+".start", []int64{0, 1, 2}), ""},
+		{safetensors.Of(name+".start", []int64{0, 0, 2}), ""}, // a row without entries
+		{safetensors.Of(name+".start", []int64{0, 2}), "the row starts of " + name + " do not cover its 2 entries"},
+		{safetensors.Of(name+".start", []int64{1, 1, 2}), "do not cover its 2 entries"},
+		{safetensors.Of(name+".start", []int64{0, 1, 3}), "do not cover its 2 entries"},
+		{safetensors.Of(name+".start", []int64{0, 3, 2}), "row 0 of " + name + " ends before it starts"},
+		{safetensors.Of(name+".start", []int64{0, -1, 2}), "row 0 of " + name + " ends before it starts"},
+		{safetensors.Of(name+".start", []float64{0, 1, 2}), "is F64, not I64"},
+		{safetensors.Of(name+".index", []int32{0, int32(cols - 1)}), ""},
+		{safetensors.Of(name+".index", []int32{0, int32(cols)}), fmt.Sprintf("column %d in row 1 of %s is out of order or range", cols, name)},
+		{safetensors.Of(name+".index", []int32{-1, 0}), "column -1 in row 0 of " + name},
+		{safetensors.Of(name+".index", []int64{0, 1}), "is I64, not I32"},
+		{safetensors.Of(name+".value", []float64{1}), "elements"},
+		{safetensors.Of(name, make([]float64, 2*d+2), 2, d+1), fmt.Sprintf("tensor %s has %d columns for %d weights", name, d+1, d)},
+	} {
+		changed := slices.Clone(tensors)
+		k := slices.IndexFunc(changed, func(t safetensors.Tensor) bool { return t.Name == c.tensor.Name })
+		if k < 0 {
+			t.Fatalf("there is no tensor %s", c.tensor.Name)
+		}
+		changed[k] = c.tensor
+		var file bytes.Buffer
+		must.Succeed(t, safetensors.Write(&file, metadata, changed))
+		_, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts())
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.tensor.Name, err, c.want)
+		}
+	}
+	doubled := slices.Clone(tensors)
+	for k := range doubled {
+		if doubled[k].Name == name+".index" {
+			doubled[k] = safetensors.Of(name+".index", []int32{1, 1})
+		}
+		if doubled[k].Name == name+".start" {
+			doubled[k] = safetensors.Of(name+".start", []int64{0, 2, 2})
+		}
+	}
+	var twice bytes.Buffer
+	must.Succeed(t, safetensors.Write(&twice, metadata, doubled))
+	if _, err := Read(bytes.NewReader(twice.Bytes()), int64(twice.Len()), DefaultParts()); err == nil || !strings.Contains(err.Error(), "column 1 in row 0 of "+name+" is out of order") {
+		t.Errorf("a column that stands twice in a row: %v", err)
+	}
+}
+
+// strangeFrame and strangeFeatures are those of a program.
+type strangeFrame struct{}
+
+func (strangeFrame) TargetName() string { return "y" }
+
+type strangeFeatures struct{ *feature.Set }
+
+// TestWhatCannotBeStored: a fit that could not be read again is not written, the reason says what of it, and the file
+// that stood at the path stays.
+func TestWhatCannotBeStored(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	fitted, _ := example(t)
+	must.Succeed(t, Save(path, fitted))
+	before := must.Value(os.ReadFile(path))(t)
+	other := func(f *credence.Fitted) *feature.Set {
+		inputs := f.Frame.(*frame.Frame).ModelInputs()
+		inputs.Dense = slices.Clone(inputs.Dense)
+		inputs.Dense[0].Name = "another"
+		return must.Value(feature.New(inputs, f.Members[0].Model.Features.(*feature.Set).Terms()...))(t)
+	}
+	for want, change := range map[string]func(f *credence.Fitted){
+		"frame modelfile.strangeFrame cannot be stored: model files hold those of packages frame and keyed": func(f *credence.Fitted) { f.Frame = strangeFrame{} },
+		"features modelfile.strangeFeatures cannot be stored: model files hold those of packages feature and keyed": func(f *credence.Fitted) {
+			f.Members[1].Model.Features = strangeFeatures{f.Members[1].Model.Features.(*feature.Set)}
+		},
+		"the features are of other inputs than the frame: make them of the frame's ModelInputs": func(f *credence.Fitted) { f.Members[0].Model.Features = other(f) },
+		"the members of the fit have different inputs":                                          func(f *credence.Fitted) { f.Members[1].Model.Features = other(f) },
+		"element 0 of tensor calibration.scores is NaN: fit again":                              func(f *credence.Fitted) { f.Calibration.Scores[0] = math.NaN() },
+		"calibration: group 1 has 80 scores of 39 rows":                                         func(f *credence.Fitted) { f.Calibration.Groups[0].Rows = 39 },
+		"sum to 1.375": func(f *credence.Fitted) { f.Members[0].Weight = 0.5 },
+	} {
+		fitted, _ := example(t)
+		change(fitted)
+		err := Save(path, fitted)
+		if err == nil || !strings.HasPrefix(err.Error(), "modelfile: "+path+" is not written: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if now := must.Value(os.ReadFile(path))(t); !bytes.Equal(now, before) {
+			t.Errorf("%s: the old file is gone", want)
+		}
+	}
+	if err := Save(path, nil); err == nil || !strings.Contains(err.Error(), "there is no fit to write") {
+		t.Errorf("no fit: %v", err)
 	}
 }
 

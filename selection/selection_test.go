@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -110,14 +111,40 @@ func TestLogBayesFactor(t *testing.T) {
 	}
 }
 
+// TestValidate: the smallest and largest numbers that may be stated are taken, and the next are refused by the flag,
+// the number and what would do.
 func TestValidate(t *testing.T) {
-	for _, o := range []Options{{Threshold: 1}, {FDR: -0.1}, {Coverage: math.NaN()}, {Threshold: 0.5, FDR: 0.1}, {NullCheck: -1}, {NullCheck: 20_000}, {Check: 1}, {Check: 2000}} {
-		if o.Validate() == nil {
-			t.Errorf("%+v was taken", o)
+	below := math.Nextafter(1, 0)
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, ""},
+		{Options{FDR: 0.1, Coverage: 0.9, NullCheck: 3}, ""},
+		{Options{Threshold: below, Interval: below, Coverage: below}, ""},
+		{Options{Threshold: 1}, "--threshold 1 is not a probability between 0 and 1"},
+		{Options{FDR: -0.1}, "--fdr -0.1 is not a probability"},
+		{Options{FDR: 1}, "--fdr 1 is not a probability"},
+		{Options{Interval: 1}, "--interval 1 is not a probability"},
+		{Options{Coverage: math.NaN()}, "--coverage NaN is not a probability"},
+		{Options{Threshold: 0.5, FDR: 0.1}, "--threshold and --fdr are two rules for the same choice: state one of them"},
+		{Options{Path: PathAlways}, ""},
+		{Options{Path: PathNever}, ""},
+		{Options{Path: "sometimes"}, "--path sometimes is neither always nor never"},
+		{Options{NullCheck: 10_000, Bootstrap: 10_000, Check: 1000}, ""},
+		{Options{NullCheck: -1}, "--null-check -1 is not between 1 and 10000"},
+		{Options{NullCheck: 10_001}, "--null-check 10001 is not between 1 and 10000"},
+		{Options{Bootstrap: -1}, "--bootstrap -1 is not between 1 and 10000"},
+		{Options{Bootstrap: 10_001}, "--bootstrap 10001 is not between 1 and 10000"},
+		{Options{Check: 2}, ""},
+		{Options{Check: -1}, "--check -1 is not between 2 and 1000 folds"},
+		{Options{Check: 1}, "--check 1 is not between 2 and 1000 folds"},
+		{Options{Check: 1001}, "--check 1001 is not between 2 and 1000 folds"},
+	} {
+		err := c.o.Validate()
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
 		}
-	}
-	if err := (Options{FDR: 0.1, Coverage: 0.9, NullCheck: 3}).Validate(); err != nil {
-		t.Error(err)
 	}
 }
 

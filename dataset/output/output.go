@@ -104,7 +104,7 @@ func newParquetWriter(w io.Writer, columns []Column) *parquetWriter {
 }
 
 func (w *parquetWriter) Write(_ func(do func(i int)), cells []float64, texts ...[]byte) error {
-	for len(cells) > 0 {
+	for len(cells)+len(texts) > 0 {
 		for j, c := range w.columns {
 			switch {
 			case c.Text && c.Number == nil:

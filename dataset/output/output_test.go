@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset"
 )
 
@@ -138,5 +142,61 @@ func TestParquetNumbersBesideTexts(t *testing.T) {
 	got, err := parquet.Read[row](bytes.NewReader(out.Bytes()), int64(out.Len()))
 	if want := []row{{"a", 1.5, "b", 7}, {"c", -2, "d", 8}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
+
+// TestTablesOfTextsAlone: rows without a number are written in each format, all of them, and by many hands as by one.
+func TestTablesOfTextsAlone(t *testing.T) {
+	columns := append(Texts("site", "amount"), Texts("note")...)
+	columns[1].Number = func(text []byte) (float64, error) { return strconv.ParseFloat(string(text), 64) }
+	texts := [][]byte{[]byte("a"), []byte("1.5"), []byte("x,y"), []byte("b"), []byte("-2"), nil, nil, []byte("1e3"), []byte("z")}
+	each := func(do func(i int)) {
+		for _, i := range []int{2, 0, 1} {
+			do(i)
+		}
+	}
+	for path, want := range map[string]string{"p.csv": "site,amount,note\na,1.5,\"x,y\"\nb,-2,\n,1e3,z\n", "p.tsv": "site\tamount\tnote\na\t1.5\tx,y\nb\t-2\t\n\t1e3\tz\n"} {
+		for _, each := range []func(func(int)){nil, each} {
+			var out bytes.Buffer
+			w, err := New(&out, path, columns)
+			if err = errors.Join(err, w.Write(each, nil, texts...), w.Close()); err != nil || out.String() != want {
+				t.Errorf("%s: %q, %v", path, out.String(), err)
+			}
+		}
+	}
+	var out bytes.Buffer
+	w, err := New(&out, "p.parquet", columns)
+	if err = errors.Join(err, w.Write(nil, nil, texts[:3]...), w.Flush(), w.Write(nil, nil, texts[3:]...), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "p.parquet")
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data, err := dataset.Open(t.Context(), []string{file}, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	source, err := data.Load(t.Context(), nil)
+	var chunk credence.Chunk
+	if err == nil {
+		err = source.Read(&chunk, 0, source.Rows())
+	}
+	if err != nil || source.Rows() != 3 {
+		t.Fatalf("%d rows, %v", source.Rows(), err)
+	}
+	k := source.Schema().Index("amount")
+	for i, want := range []float64{1.5, -2, 1000} {
+		if got := chunk.Values.Row(i)[k]; got != want {
+			t.Errorf("amount %d is %v, want %v", i, got, want)
+		}
+	}
+	columns[1].Number = func([]byte) (float64, error) { return 0, errors.New("no number stands there") }
+	if w, err = New(io.Discard, "p.parquet", columns); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(nil, nil, texts...); err == nil || !strings.Contains(err.Error(), "no number stands there") {
+		t.Errorf("a text that is no number: %v", err)
 	}
 }

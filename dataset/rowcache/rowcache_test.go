@@ -171,6 +171,133 @@ func TestEveryDamageIsFound(t *testing.T) {
 	}
 }
 
+// TestContradictionsAreFound: an index whose checksums are right and whose blocks are not those of the file is damaged,
+// and memory is never asked for by what it promises.
+func TestContradictionsAreFound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	store := &Store{Folder: t.TempDir()}
+	fill(t, store, "key", 2, true, []*credence.Chunk{randomChunk(rng, 3, 2, 6, false), randomChunk(rng, 2, 2, 6, true)})
+	content := must.Value(os.ReadFile(store.path("key")))(t)
+	whole := must.Value(decodeTrailer(content[len(content)-trailerBytes:]))(t)
+	read := func(change func(t *trailer, index []entry, blocks []byte)) error {
+		tr, blocks := whole, bytes.Clone(content[:whole.footer])
+		index := []entry{decodeEntry(content[whole.footer+whole.text:]), decodeEntry(content[whole.footer+whole.text+entryBytes:])}
+		change(&tr, index, blocks)
+		for k := range index { // right sums of what stands there
+			if e := &index[k]; e.offset >= 0 && e.length >= 0 && e.offset+e.length <= int64(len(blocks)) {
+				e.sum = checksum(blocks[e.offset : e.offset+e.length])
+			}
+		}
+		footer := bytes.Clone(content[whole.footer : whole.footer+whole.text])
+		for k := range index {
+			footer = index[k].encode(footer)
+		}
+		tr.footerSum = checksum(footer)
+		file := append(append(blocks, footer...), tr.encode()...)
+		r, err := NewReader(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			return err
+		}
+		var chunk credence.Chunk
+		var buffer []byte
+		return errors.Join(r.ReadBlock(&chunk, &buffer, 0), r.ReadBlock(&chunk, &buffer, 1))
+	}
+	const sizes, index, fill, entries = "its sizes contradict each other", "its index contradicts itself", "its blocks do not fill it", "the rows of a block have"
+	for k, c := range []struct {
+		change func(t *trailer, index []entry, blocks []byte)
+		want   string
+	}{
+		{func(*trailer, []entry, []byte) {}, ""},
+		{func(t *trailer, _ []entry, _ []byte) { t.width = -1 }, sizes},
+		{func(t *trailer, _ []entry, _ []byte) { t.width = maxWidth + 1 }, sizes},
+		{func(t *trailer, _ []entry, _ []byte) { t.width = maxWidth }, index},
+		{func(t *trailer, _ []entry, _ []byte) { t.width = 1 }, index},
+		{func(t *trailer, _ []entry, _ []byte) { t.sparse = false }, index},
+		{func(t *trailer, _ []entry, _ []byte) { t.footer = int64(len(magic)) - 1 }, sizes},
+		{func(t *trailer, _ []entry, _ []byte) { t.footer = 1 << 40 }, sizes},
+		{func(t *trailer, _ []entry, _ []byte) { t.text = -1 }, sizes},
+		{func(t *trailer, _ []entry, _ []byte) { t.text++ }, sizes},
+		{func(t *trailer, _ []entry, _ []byte) { t.blocks = 1 << 60 }, sizes},
+		{func(t *trailer, _ []entry, _ []byte) { t.blocks-- }, sizes},
+		{func(t *trailer, _ []entry, _ []byte) { t.blocks, t.text = t.blocks-1, t.text+entryBytes }, index},
+		{func(_ *trailer, e []entry, _ []byte) { e[0].rows = 0 }, index},
+		{func(_ *trailer, e []entry, _ []byte) { e[0].rows = maxRows + 1 }, index},
+		{func(_ *trailer, e []entry, _ []byte) { e[0].entries++ }, index},
+		{func(_ *trailer, e []entry, _ []byte) { e[0].ones = true }, index},
+		{func(_ *trailer, e []entry, _ []byte) { e[0].offset-- }, index},
+		{func(_ *trailer, e []entry, _ []byte) { e[1].offset = e[0].offset }, index},
+		{func(_ *trailer, e []entry, _ []byte) { e[1].rows, e[1].length = 3, e[1].length+2*8+4 }, index},
+		{func(t *trailer, e []entry, _ []byte) { e[1].rows, e[1].length = 1, e[1].length-2*8-4 }, fill},
+		{func(_ *trailer, e []entry, blocks []byte) { blocks[e[0].offset+3*2*8]++ }, entries},
+		{func(_ *trailer, e []entry, blocks []byte) { blocks[e[1].offset+2*2*8] += 1 }, entries},
+	} {
+		err := read(c.change)
+		if (err == nil) != (c.want == "") || err != nil && (!errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("change %d: %v, want %q", k, err, c.want)
+		}
+	}
+	if _, err := NewReader(nil, 1000); err == nil || errors.Is(err, ErrDamaged) {
+		t.Errorf("no file: %v", err)
+	}
+	if _, err := NewReader(bytes.NewReader(content[:100]), int64(len(content))); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a file that has become shorter: %v", err)
+	}
+}
+
+// TestCachesThatCannotBeMade: what no cache can hold and where none can be is refused with what to change, and leaves
+// nothing behind.
+func TestCachesThatCannotBeMade(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "file")
+	must.Succeed(t, os.WriteFile(file, nil, 0o600))
+	for _, of := range []string{file, filepath.Join(file, "below")} {
+		if _, err := (&Store{Folder: of}).Create("key", 2, false); err == nil || !strings.Contains(err.Error(), "the folder cannot be made") || !strings.Contains(err.Error(), "--cache") {
+			t.Errorf("%s: %v", of, err)
+		}
+	}
+	store := &Store{Folder: filepath.Join(folder, "new"), Limit: 100}
+	if _, err := (&Store{Folder: store.Folder, Limit: 1}).Create("key", 2, false); err == nil || !strings.Contains(err.Error(), "the rows take more than the 0 MB that the cache in "+store.Folder) {
+		t.Errorf("room for less than the beginning: %v", err)
+	}
+	w := must.Value(store.Create("key", 2, false))(t)
+	rng := rand.New(rand.NewPCG(3, 6))
+	for what, c := range map[string]*credence.Chunk{
+		"a block of 3 rows and 1 columns in a cache of 2 columns": randomChunk(rng, 3, 1, 0, true),
+		"a block of 0 rows and 2 columns in a cache of 2 columns": randomChunk(rng, 0, 2, 0, true),
+	} {
+		if err := w.Append(c); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%v, want %s", err, what)
+		}
+	}
+	must.Succeed(t, w.Append(randomChunk(rng, 2, 2, 0, true)))
+	if _, err := w.Commit([]byte("too long with the index"), false); err == nil || !strings.Contains(err.Error(), "free some disk space") {
+		t.Errorf("beyond the limit by the index: %v", err)
+	}
+	if left := must.Value(os.ReadDir(store.Folder))(t); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestOnesAndRemove: a cache knows whether all its entries are 1, and is gone once it is removed.
+func TestOnesAndRemove(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 7))
+	store := &Store{Folder: t.TempDir()}
+	ones, numbers := randomChunk(rng, 4, 1, 6, true), randomChunk(rng, 4, 1, 6, false)
+	for key, c := range map[string]struct {
+		chunks []*credence.Chunk
+		want   bool
+	}{"all": {[]*credence.Chunk{ones, ones}, true}, "first": {[]*credence.Chunk{ones, numbers}, false}, "last": {[]*credence.Chunk{numbers, ones}, false}} {
+		if r := fill(t, store, key, 1, true, c.chunks); r.Ones() != c.want {
+			t.Errorf("%s: ones %t", key, r.Ones())
+		}
+	}
+	store.Remove("first")
+	if list := store.List(); store.Open("first") != nil || len(list) != 2 {
+		t.Errorf("a cache that was removed is there, among %d", len(list))
+	}
+	store.Remove("first")
+}
+
 func FuzzReader(f *testing.F) {
 	store := &Store{Folder: f.TempDir()}
 	fill(f, store, "key", 1, true, []*credence.Chunk{randomChunk(rand.New(rand.NewPCG(5, 6)), 2, 1, 4, false)})
