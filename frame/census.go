@@ -271,12 +271,20 @@ func (c *Census) Merge(later *Census) error {
 	return nil
 }
 
+// several is a kind of which there are many.
+func several(kind credence.Kind) string {
+	if kind == credence.Category {
+		return "categories"
+	}
+	return kind.String() + "s"
+}
+
 // sameModel refuses a census of another plan, or of columns of other kinds.
 func (c *Census) sameModel(other *Census) error {
 	a, b := c.frame, other.frame
 	for i := range min(len(a.Inputs), len(b.Inputs)) {
 		if x, y := &a.Inputs[i], &b.Inputs[i]; x.Name == y.Name && x.Kind != y.Kind {
-			return fmt.Errorf("frame: column %q holds %ss in one shard and %ss in another: declare its kind", x.Expr.Column, x.Kind, y.Kind)
+			return fmt.Errorf("frame: column %q holds %s in one shard and %s in another: declare its kind", x.Expr.Column, several(x.Kind), several(y.Kind))
 		}
 	}
 	if c.outline() != other.outline() || !slices.Equal(a.Features, b.Features) {

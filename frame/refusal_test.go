@@ -2,7 +2,9 @@ package frame
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -75,6 +77,27 @@ func TestFitRefusals(t *testing.T) {
 				return nil
 			}},
 			`frame: train.csv:3: column "y": too large`},
+		{"a constant input", Plan{Inputs: []Expr{x, {Value: 2.5}}}, numbers([]string{"x"}, []float64{1}), Options{}, "frame: input 2 is the constant 2.5: name a column"},
+		{"a constant target", Plan{Inputs: []Expr{x}, Target: &Expr{Value: 1}}, numbers([]string{"x"}, []float64{1}), Options{}, "frame: the target is the constant 1: name a column"},
+		{"an offset of texts", Plan{Inputs: []Expr{x}, Offset: []Expr{x, *y}}, numbers([]string{"x", "y"}, []float64{1, 0}).with("y", "a", "b"), Options{},
+			`frame: y: column "y" is a category (a and b), not numbers: use it as a plain column, or declare what stands for a missing value`},
+		{"trials of texts", Plan{Inputs: []Expr{x}, Trials: y}, numbers([]string{"x", "y"}, []float64{1, 0}).with("y", "a"), Options{},
+			`frame: y: column "y" is a category (a), not numbers: use it as a plain column, or declare what stands for a missing value`},
+		{"the log of classes", Plan{Target: &Expr{Column: "y", Steps: []Step{{Function: Log}}}}, numbers([]string{"y"}, []float64{0}, []float64{1}).with("y", "no", "yes"), Options{},
+			`frame: log(y): column "y" is a category (no and yes), not numbers: use it as a plain column, or declare what stands for a missing value`},
+		{"grades of texts", Plan{Target: y}, numbers([]string{"y"}, []float64{0}, []float64{1}).with("y", "no", "yes"), Options{Mode: Grades},
+			"frame: target y is a category (no and yes), whose order is unknown: number the grades 0, 1, 2, …"},
+		{"texts that are all missing", Plan{Inputs: []Expr{x, Column("y")}}, numbers([]string{"x", "y"}, []float64{1, nan}, []float64{2, nan}).with("y", "a"), Options{Missing: Mean},
+			`frame: column "y" has no value in any row: leave it out of the formula with - y`},
+		{"a code beyond the levels", Plan{Inputs: []Expr{x, Column("y")}}, placed{numbers([]string{"x", "y"}, []float64{1, 1}, []float64{2, 2}).with("y", "a", "b")}, Options{},
+			`frame: train.csv:3: column "y" holds code 2, and has 2 levels: the source is broken`},
+		{"a code below the levels", Plan{Inputs: []Expr{x, Column("y")}}, numbers([]string{"x", "y"}, []float64{1, 0}, []float64{2, -1}).with("y", "a", "b"), Options{},
+			`frame: row 2: column "y" holds code -1, and has 2 levels: the source is broken`},
+		{"eleven columns that lack", Plan{Inputs: many(11)}, numbers([]string{"x"}, []float64{1}), Options{},
+			"frame: the table lacks c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and c10, which the model uses: add the columns, under the same name as in training"},
+		{"twelve columns that lack", Plan{Inputs: many(12)}, numbers([]string{"x"}, []float64{1}), Options{},
+			"frame: the table lacks c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 2 others, which the model uses: add the columns, under the same name as in training"},
+		{"no table", Plan{Inputs: []Expr{x}}, nil, Options{}, "frame: there is no table: give a credence.Source, as table.Structs or dataset.Open make"},
 		{"unknown policy", Plan{Target: y}, numbers([]string{"y"}, []float64{1}), Options{Missing: "median"},
 			`frame: missing values cannot be treated by "median": use error, mean, indicator or drop`},
 		{"positive number", Plan{Target: y}, numbers([]string{"y"}, []float64{1}), Options{Mode: Numbers, Positive: "1"},
@@ -156,5 +179,53 @@ func TestBindRefusals(t *testing.T) {
 	plain := must.Value(Fit(t.Context(), &Plan{Inputs: []Expr{Column("x")}}, training, Options{}))(t)
 	if _, err := plain.Bind(training, RequireTargets); err == nil || err.Error() != "frame: the model has no target: name one in the formula" {
 		t.Errorf("a target that is not there: %v", err)
+	}
+}
+
+// many are so many columns.
+func many(count int) (list []Expr) {
+	for k := range count {
+		list = append(list, Column(fmt.Sprint("c", k)))
+	}
+	return list
+}
+
+// TestSparseRefusals: a value of the sparse segment that is no number is told by its row and column, in training and in
+// rows that are bound, and so is a table whose segment is another.
+func TestSparseRefusals(t *testing.T) {
+	libsvm := func(value float64) *memory {
+		source := numbers([]string{"label"}, []float64{1}, []float64{-1}, []float64{1})
+		source.schema.Sparse, source.schema.Label = 4, true
+		source.sparse = []map[int]float64{{0: 1, 2: 5}, {3: 2}, {2: 7, 3: value}}
+		return source
+	}
+	plan := &Plan{Target: target("label"), Sparse: true}
+	f := must.Value(Fit(t.Context(), plan, libsvm(1), Options{}))(t)
+	for value, text := range map[float64]string{math.Inf(1): "+Inf", math.Inf(-1): "-Inf"} {
+		want := `frame: row 3: column "x4" is ` + text + ": correct the value or leave it out of the row"
+		if _, err := Fit(t.Context(), plan, libsvm(value), Options{}); err == nil || err.Error() != want {
+			t.Errorf("trained: %v, want %s", err, want)
+		}
+		if _, err := readAll(must.Value(f.Bind(libsvm(value), RequireTargets))(t)); err == nil || err.Error() != want {
+			t.Errorf("bound: %v, want %s", err, want)
+		}
+	}
+	if _, err := Fit(t.Context(), plan, libsvm(nan), Options{}); err == nil || !strings.Contains(err.Error(), `row 3: column "x4" is `) {
+		t.Errorf("no number: %v", err)
+	}
+	plain := numbers([]string{"label"}, []float64{1})
+	if _, err := f.Bind(plain, IgnoreTargets); err == nil || err.Error() != "frame: the table has no numbered sparse columns, which the model uses: give a libsvm file" {
+		t.Errorf("a table of columns: %v", err)
+	}
+	plain.schema.Label = true // rows of libsvm that have no entries
+	must.Value(f.Bind(plain, IgnoreTargets))(t)
+	for _, change := range []func(s *credence.Schema){
+		func(s *credence.Schema) { s.ZeroBased = true }, func(s *credence.Schema) { s.Features = []credence.SparseFeature{{Key: 1}, {}, {}, {}} },
+	} {
+		other := libsvm(1)
+		change(&other.schema)
+		if _, err := f.Bind(other, IgnoreTargets); err == nil || err.Error() != "frame: the sparse columns of the table are named otherwise than those of training: read it with the schema of the model" {
+			t.Errorf("%+v: %v", other.schema, err)
+		}
 	}
 }
