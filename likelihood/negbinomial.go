@@ -149,8 +149,11 @@ func (l NegativeBinomial) PredictiveVariance(mean, variance float64) float64 {
 
 // PredictiveCDF is by quadrature.
 func (l NegativeBinomial) PredictiveCDF(y, mean, variance float64) float64 {
-	if y < 0 {
+	switch {
+	case y < 0:
 		return 0
+	case math.IsInf(y, 1):
+		return 1
 	}
 	r, a := l.size(), math.Floor(y)+1
 	n, peak := a+r, logitBetaAtMode(a, r)

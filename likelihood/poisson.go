@@ -194,8 +194,11 @@ func (l Poisson) PredictiveVariance(mean, variance float64) float64 {
 
 // PredictiveCDF is by quadrature.
 func (l Poisson) PredictiveCDF(y, mean, variance float64) float64 {
-	if y < 0 {
+	switch {
+	case y < 0:
 		return 0
+	case math.IsInf(y, 1):
+		return 1
 	}
 	g := func(f float64) float64 { return l.CDF(y, f) }
 	k := math.Floor(y)

@@ -234,6 +234,8 @@ func Check(path string) error {
 	place := path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		place = target
+	} else if target, _, _, err := resolve(path); err == nil { // a link to a file that is not there yet
+		place = target
 	}
 	folder := filepath.Dir(place)
 	switch info, err := os.Stat(folder); {
