@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -59,14 +60,27 @@ type Learning struct {
 // Checkpoint is the path of the state of the learner of a model.
 func Checkpoint(model string) string { return model + ".checkpoint" }
 
+// sameCheckpoint says whether models have one checkpoint, which is own where there is one, however they are spelled.
+func sameCheckpoint(own fs.FileInfo, model, from string) bool {
+	if from == "" {
+		return false
+	}
+	if other, err := os.Stat(Checkpoint(from)); err == nil && own != nil {
+		return os.SameFile(own, other)
+	}
+	a, err := filepath.Abs(model)
+	b, other := filepath.Abs(from)
+	return err == nil && other == nil && a == b
+}
+
 // New makes a learner, takes up its checkpoint, or starts from another model.
 func New(o Options) (*Learning, error) {
 	r := &Learning{options: o}
-	_, err := os.Stat(Checkpoint(o.Model))
+	own, err := os.Stat(Checkpoint(o.Model))
 	switch {
 	case o.Resume && o.Model == "":
 		return nil, &fit.Misuse{Err: errors.New("a run goes on from the checkpoint beside its model: name the model")}
-	case o.Resume && o.From == o.Model:
+	case o.Resume && sameCheckpoint(own, o.Model, o.From):
 		return nil, &fit.Misuse{Err: fmt.Errorf("%s cannot say whether it is the run to go on with or the one to start from: write to another model", Checkpoint(o.Model))}
 	case o.Resume && (o.From == "" || !errors.Is(err, fs.ErrNotExist)):
 		if r.Learner, r.at, err = learn.Resume(Checkpoint(o.Model), o.Options); err != nil {

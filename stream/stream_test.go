@@ -176,6 +176,8 @@ func TestRunsGoOn(t *testing.T) {
 	}{
 		{stream.Options{From: whole, Share: 1}, "has no checkpoint"},
 		{stream.Options{Model: parts, From: parts, Share: 1, Resume: true}, "the run to go on with or the one to start from"},
+		{stream.Options{Model: parts, From: folder + "/./parts", Share: 1, Resume: true}, "the run to go on with or the one to start from"},
+		{stream.Options{Model: parts + "new", From: folder + "/./partsnew", Share: 1, Resume: true}, "the run to go on with or the one to start from"},
 		{stream.Options{From: filepath.Join(folder, "gone"), Share: 1}, "gone: there is no such file"},
 		{stream.Options{Model: parts, Resume: true, Options: fit.Options{Engine: "sgd"}}, "without --resume the run begins anew"},
 	} {
@@ -187,5 +189,59 @@ func TestRunsGoOn(t *testing.T) {
 	cancel()
 	if _, err := learned(ctx, clicks(10), stream.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// TestTimesAreChecked: a column of times is there, holds numbers or dates, and says how long a day is where the
+// half-life is in days; the refusal names the column and one that would do.
+func TestTimesAreChecked(t *testing.T) {
+	const text = "y,x,day,hour,site\n1,2,2024-05-17,3,a\n0,1,2024-05-18,4,b\n1,3,2024-05-19,5,c\n"
+	for _, c := range []struct {
+		options    fit.Options
+		text, want string
+	}{
+		{fit.Options{}, text, ""},
+		{fit.Options{Time: "day", HalfLife: "7d"}, text, ""},
+		{fit.Options{Time: "hour", HalfLife: "7"}, text, ""},
+		{fit.Options{Time: "days", HalfLife: "7d"}, text, "time days: there is no such column: name the column that says when rows came"},
+		{fit.Options{Time: "site", HalfLife: "7d"}, text, "time site: the column holds texts, which are no times: name a column of dates, as day"},
+		{fit.Options{Time: "site", HalfLife: "7"}, "y,x,site\n1,2,a\n0,1,b\n1,1,c\n", "time site: the column holds texts, which are no times: name a column of numbers, or of dates such as 2024-05-31"},
+		{fit.Options{Time: "hour", HalfLife: "7d"}, text, "half-life 7d: column hour holds numbers, whose unit is not known: write the half-life as a number in that unit, without d"},
+	} {
+		c.options.Formula, c.options.Engine = "y ~ x", "sep"
+		run, err := stream.New(stream.Options{Options: c.options})
+		if err != nil {
+			t.Fatalf("%+v: %v", c.options, err)
+		}
+		if run, err = learnedBy(t.Context(), run, c.text); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%s, %s: %v, want %q", c.options.Time, c.options.HalfLife, err, c.want)
+		}
+	}
+}
+
+// TestPassesBeginAnew: each pass reads the file from its first row on, and the model is of its rows, once.
+func TestPassesBeginAnew(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "clicks.csv")
+	if err := os.WriteFile(file, []byte(clicks(700)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run, err := stream.New(stream.Options{Options: fit.Options{Formula: "click ~ hash(.)", Engine: "sep(passes=3)"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := run.Open(t.Context(), []string{file}, dataset.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	columns, err := run.Learner.Columns(data.Schema())
+	if err == nil {
+		err = run.Learn(t.Context(), data, columns)
+	}
+	if err != nil || run.Learner.Rows() != 3*700 {
+		t.Fatalf("%d rows were learned, %v", run.Learner.Rows(), err)
+	}
+	if model, err := run.Finish(); err != nil || model.Report.Rows != 700 {
+		t.Errorf("the model is of %d rows, %v", model.Report.Rows, err)
 	}
 }
