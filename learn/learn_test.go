@@ -19,6 +19,7 @@ import (
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/modelfile"
+	"github.com/credence-ml/credence/safetensors"
 	"github.com/credence-ml/credence/score"
 )
 
@@ -401,6 +402,86 @@ func TestFormulaMeetsColumns(t *testing.T) {
 			t.Errorf("the model takes %s: %t, want %t", column, got, want)
 		}
 	}
+}
+
+// TestCheckpointsThatLack: a checkpoint whose digest is right and that lacks any of its tensors, or has one of another
+// length, is refused by its path; it comes from elsewhere.
+func TestCheckpointsThatLack(t *testing.T) {
+	l := must.Value(learn.New(fit.Options{Formula: "y ~ x + hash(site)", Engine: "sep", Missing: "mean"}))(t)
+	take(t, l, visits(300))
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	must.Succeed(t, l.Checkpoint(path, credence.Position{}))
+	whole := must.Value(safetensors.Open(path))(t)
+	defer whole.Close()
+	metadata := whole.Metadata()
+	delete(metadata, safetensors.DigestKey)
+	copied := func(name string, shorter int) safetensors.Tensor {
+		switch info, _ := whole.Tensor(name); info.DType {
+		case safetensors.F64:
+			return shortened[float64](t, whole, name, shorter)
+		case safetensors.I64:
+			return shortened[int64](t, whole, name, shorter)
+		case safetensors.F32:
+			return shortened[float32](t, whole, name, shorter)
+		case safetensors.I32:
+			return shortened[int32](t, whole, name, shorter)
+		case safetensors.U8:
+			return shortened[uint8](t, whole, name, shorter)
+		default:
+			t.Fatalf("%s is of %s", name, info.DType)
+		}
+		return safetensors.Tensor{}
+	}
+	resume := func(change string, shorter int) error {
+		var tensors []safetensors.Tensor
+		for _, info := range whole.Tensors() {
+			switch {
+			case info.Name != change:
+				tensors = append(tensors, copied(info.Name, 0))
+			case shorter > 0:
+				tensors = append(tensors, copied(info.Name, shorter))
+			}
+		}
+		other := filepath.Join(t.TempDir(), "other")
+		var file bytes.Buffer
+		must.Succeed(t, safetensors.Write(&file, metadata, tensors))
+		must.Succeed(t, os.WriteFile(other, file.Bytes(), 0o600))
+		_, _, err := learn.Resume(other, fit.Options{})
+		if err != nil && !strings.Contains(err.Error(), other) {
+			t.Errorf("%s: %v does not name the file", change, err)
+		}
+		if _, from := learn.From(other, fit.Options{}, 1); (from == nil) != (err == nil) {
+			t.Errorf("%s: resumed %v, and from it %v", change, err, from)
+		}
+		return err
+	}
+	must.Succeed(t, resume("", 0))
+	names := 0
+	for _, info := range whole.Tensors() {
+		names++
+		if err := resume(info.Name, 0); err == nil || errors.Is(err, fit.ErrMisuse) {
+			t.Errorf("without %s: %v", info.Name, err)
+		}
+		if info.Len() > 1 {
+			if err := resume(info.Name, 1); err == nil || errors.Is(err, fit.ErrMisuse) {
+				t.Errorf("with one number fewer in %s: %v", info.Name, err)
+			}
+		}
+	}
+	if names < 4 {
+		t.Errorf("%d tensors", names)
+	}
+}
+
+// shortened is a tensor of a file, with so many elements fewer.
+func shortened[T safetensors.Element](t *testing.T, r *safetensors.Reader, name string, fewer int) safetensors.Tensor {
+	t.Helper()
+	values := must.Value(safetensors.Read[T](r, name))(t)
+	if fewer > 0 {
+		return safetensors.Of(name, values[:len(values)-fewer])
+	}
+	info, _ := r.Tensor(name)
+	return safetensors.Of(name, values, info.Shape...)
 }
 
 // A row that is too large to learn from counts as malformed though it ends the run: going on leaves it out.

@@ -126,6 +126,8 @@ func TestForm(t *testing.T) {
 		{fit.Options{Formula: "y ~ x + z + city", Prior: "laplace"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + z + city", Prior: "spikeslab"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + z + city", Engine: "lasso"}, 1e-9},
+		{fit.Options{Formula: "y ~ x + z + city", Engine: "convex"}, 1e-9},
+		{fit.Options{Formula: "y ~ x + z + city", Engine: "gibbs(sweeps=100)", Prior: "horseshoe"}, 1e-9},
 		{fit.Options{Formula: "class ~ x + z + city", Family: "bernoulli"}, 1e-9},
 		{fit.Options{Formula: "class ~ x + z + (1 | group)", Family: "bernoulli(link=probit)"}, 1e-9},
 		{fit.Options{Formula: "class ~ x + z", Family: "bernoulli(link=cloglog)"}, 1e-9},
