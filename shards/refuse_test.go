@@ -463,3 +463,16 @@ func TestPipesAreNoFiles(t *testing.T) {
 	_, err := job.Partial(ctx, 0)
 	refused(t, err, path+": is a pipe, and each round reads anew: give files")
 }
+
+// TestRowsAreNamedByTheirFiles: a row that the model cannot take is told by its file and line while files are counted.
+func TestRowsAreNamedByTheirFiles(t *testing.T) {
+	paths := write(t, 20, 300)
+	text := string(must.Value(os.ReadFile(paths[1]))(t))
+	lines := strings.Split(text, "\n")
+	lines[7] = "0," + strings.SplitN(lines[7], ",", 2)[1]
+	must.Succeed(t, os.WriteFile(paths[1], []byte(strings.Join(lines, "\n")), 0o644))
+	job := must.Value(New(ctx, paths, fit.Options{Formula: "y ~ log(square(a))"}, dataset.Options{}))(t)
+	must.Value(job.Partial(ctx, 0))(t)
+	_, err := job.Partial(ctx, 1)
+	refused(t, err, paths[1]+":8: log(square(a)): square(a) is 0, and log needs a number above 0")
+}

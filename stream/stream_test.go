@@ -213,7 +213,7 @@ func TestTimesAreChecked(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%+v: %v", c.options, err)
 		}
-		if run, err = learnedBy(t.Context(), run, c.text); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+		if _, err = learnedBy(t.Context(), run, c.text); (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 			t.Errorf("%s, %s: %v, want %q", c.options.Time, c.options.HalfLife, err, c.want)
 		}
 	}
