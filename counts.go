@@ -28,8 +28,9 @@ type countGroup struct {
 const (
 	// mostCounts is the largest count up to which all are added up; the first try is fewCounts.
 	mostCounts, fewCounts = 512, 32
-	// mostNodes are as many as cost less than root finding.
-	mostNodes = 2048
+	// mostNodes are as many as cost less than root finding, and mostTerms as many nodes times counts as cost less than
+	// some hundreds of distribution functions.
+	mostNodes, mostTerms = 2048, 1 << 21
 	// nodesEnd is how far normal distributions of f reach, in standard deviations.
 	nodesEnd = 6.8
 )
@@ -70,7 +71,7 @@ func (d *Distribution) eachCount(i, limit int, do func(most int, next func(y flo
 		nodes = &countNodes{}
 	}
 	defer d.tables.nodes.Put(nodes)
-	for most := fewCounts; most <= limit && nodes.place(d, i, float64(most)); most *= 4 {
+	for most := fewCounts; most <= limit && nodes.place(d, i, float64(most)) && most*len(nodes.f) <= mostTerms; most *= 4 {
 		if do(most, nodes.next) {
 			return true
 		}
