@@ -285,7 +285,7 @@ var formulaRefusals = []refusal{
 	{"y ~ == 3", `column 5: unexpected "==": a column, a number or name(…) is expected here`,
 		"    ^^"},
 	// 40 characters are shown, and 41 are cut off
-	{"y ~ `abcdefghijabcdefghijabcdefghijabcdefgh` 3", `column 46: "3" directly follows "`+"`abcdefghijabcdefghijabcdefghijabcdefgh`"+`": put + between them`,
+	{"y ~ `abcdefghijabcdefghijabcdefghijabcdefgh` 3", `column 46: "3" directly follows "` + "`abcdefghijabcdefghijabcdefghijabcdefgh`" + `": put + between them`,
 		"                                             ^"},
 	{"y ~ `abcdefghijabcdefghijabcdefghijabcdefghij` 3", `column 48: "3" directly follows "` + "`abcdefghijabcdefghijabcdefghijabcdefgh…" + `": put + between them`,
 		"                                               ^"},
