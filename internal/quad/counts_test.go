@@ -22,6 +22,7 @@ func TestCounts(t *testing.T) {
 		{"log-normal", func(k float64) float64 { z := math.Log(k+1) - 9; return math.Exp(-z * z / 4) }, 0, 0, 1e6},
 		{"a narrow step", func(k float64) float64 { return math.Pow(1+math.Exp((k-1e6)/1e3), -2) }, 0, 0, 2e6},
 		{"a rise at the end", func(k float64) float64 { z := (k - 1e6) / 1e3; return math.Exp(-z * z / 2) }, 0, 0, 1e6},
+		{"a fall in some counts", func(k float64) float64 { return math.Exp((64 - k) / 20) }, 0, 64, 144},
 		{"few", func(k float64) float64 { return k * k }, 0, 3, 40},
 		{"none", func(k float64) float64 { return 1 }, 0, 5, 5},
 		{"one more than are added up one by one", func(k float64) float64 { return 1 / (k + 1) }, 0, 0, 129},
