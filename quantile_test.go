@@ -122,6 +122,24 @@ func TestQuantilesAgainstBisection(t *testing.T) {
 	}
 }
 
+// Quantiles of mixtures of positive numbers are those of bisection to 1e-7, in the logarithm, in which they may be far
+// below 1, far above it and spread over many magnitudes.
+func TestQuantilesOfPositiveNumbers(t *testing.T) {
+	for _, l := range []Predictive{likelihood.Gamma{Shape: param.Hold(2)}, likelihood.Gamma{Shape: param.Hold(0.1)}} {
+		for _, mean := range []float64{-12, 0, 12} {
+			for _, variance := range []float64{0.01, 1, 100, 3000} {
+				d := mixtureOf(l, []float64{mean, mean + 0.7, mean - 0.4}, []float64{variance, variance / 6, 4 * variance})
+				for _, p := range []float64{1e-4, 0.005, 0.05, 0.15, 0.25, 0.4, 0.5, 0.6, 0.75, 0.85, 0.95, 0.995, 1 - 1e-4} {
+					got, want := d.Quantile(0, p), bisect(d, 0, p)
+					if !(math.Abs(got-want) <= 1e-7*want) {
+						t.Errorf("%v about e^%v, variance %v: the %g quantile is %v, by bisection %v", l, mean, variance, p, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Quantiles of counts, of several probabilities in any order, are the smallest counts that reach them.
 func TestQuantilesOfCounts(t *testing.T) {
 	probabilities := []float64{0.25, 0.75, 0.1, 0.9, 0.05, 0.95, 0.025, 0.975, 0.5, 0.003, 0.26}
