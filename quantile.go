@@ -102,25 +102,22 @@ func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 	}
 	logDensity, _, _ := likelihood.TiltedMoments(guess, m, v)
 	scale := special.NormalDensity(special.NormalQuantile(p)) / math.Exp(logDensity)
-	// The logarithm of what is positive is nearer to normal than it is: that is in units of the guess.
-	positive := lower == 0 && guess > 0
+	start, unit, own, at := guess, 1.0, 0.0, func(s float64) float64 { return s }
+	if lower == 0 && guess > 0 { // the logarithm of what is positive is nearer to normal
+		start, unit, own, at = 0, guess, 1, func(s float64) float64 { return guess * math.Exp(s) }
+	}
+	cdf := func(s float64) float64 { return d.CDF(i, at(s)) }
 	if discrete {
-		if scale > wideCounts && positive {
-			cdf := func(s float64) float64 { return d.CDF(i, math.Floor(guess*math.Exp(s))) }
-			if root, ok := secant(cdf, p, 0, scale/guess, math.Inf(1), 0.5/guess); ok {
-				guess = math.Ceil(guess * math.Exp(root))
+		if scale > wideCounts {
+			if root, ok := secant(cdf, p, start, scale/unit, math.Inf(1), 0.5/unit); ok {
+				guess = math.Ceil(at(root))
 			}
 		}
 		return quad.Count(counts.cdf, p, guess, math.Max(1, math.Abs(guess)*0x1p-50), lower, upper)
 	}
 	if 0x1p-53*p*scale <= secantRounding*special.NormalDensity(special.NormalQuantile(p))*math.Abs(guess) {
-		if positive {
-			cdf := func(s float64) float64 { return d.CDF(i, guess*math.Exp(s)) }
-			if root, ok := secant(cdf, p, 0, scale/guess, 1, 0); ok {
-				return guess * math.Exp(root)
-			}
-		} else if root, ok := secant(func(y float64) float64 { return d.CDF(i, y) }, p, guess, scale, 0, 0); ok {
-			return root
+		if root, ok := secant(cdf, p, start, scale/unit, own, 0); ok {
+			return at(root)
 		}
 	}
 	low, high := d.bracket(i, p)

@@ -164,8 +164,8 @@ func (l Ordinal) ExpectedParameterGradient(dst []float64, y, mean, variance floa
 	}
 }
 
-// ExpectedParameterCurvatures implements [ParametricCurvature]. With S” the expected second derivative of log(1+eᶠ) at
-// the cutpoints on either side of the grade, those in the cutpoints are −S”, and every gap below the grade moves both.
+// ExpectedParameterCurvatures implements [ParametricCurvature]. Those in the cutpoints on either side of the
+// grade are minus the expected curvature of log(1+eᶠ) there, and every gap below the grade moves both cutpoints.
 // Rows of a grade share what they add to bend, so that the cost is rows × P + P².
 func (l Ordinal) ExpectedParameterCurvatures(cross, bend, y, mean, variance, weight []float64) {
 	n, top := len(y), l.top()
@@ -174,7 +174,7 @@ func (l Ordinal) ExpectedParameterCurvatures(cross, bend, y, mean, variance, wei
 	for j := 1; j < top; j++ {
 		gaps[j] = l.cut(j) - l.cut(j-1)
 	}
-	// Sums over the rows of a grade: of S'' at the cutpoint above and in all, and of the slopes in these.
+	// Sums over the rows of a grade: of the curvature at the cutpoint above and at both, and of the slopes there.
 	upper, both := make([]float64, top+1), make([]float64, top+1)
 	upperSlope, bothSlope, rows := make([]float64, top+1), make([]float64, top+1), make([]float64, top+1)
 	for i := range y {

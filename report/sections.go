@@ -227,13 +227,11 @@ func (r *writer) addCommands(v *view) error {
 			fit += " --" + flag[0] + " " + quoted(flag[1])
 		}
 	}
-	for _, flag := range []struct {
-		name string
-		set  bool
-	}{{"drop-target", q.DropTarget}, {"raw", q.Raw}} {
-		if flag.set {
-			fit += " --" + flag.name
-		}
+	if q.DropTarget {
+		fit += " --drop-target"
+	}
+	if q.Raw {
+		fit += " --raw"
 	}
 	fit += fmt.Sprintf(" --seed %d -o %s", q.Seed, quoted(name))
 	list := []string{fit}

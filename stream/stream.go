@@ -68,9 +68,9 @@ func sameCheckpoint(own fs.FileInfo, model, from string) bool {
 	if other, err := os.Stat(Checkpoint(from)); err == nil && own != nil {
 		return os.SameFile(own, other)
 	}
-	a, err := filepath.Abs(model)
-	b, other := filepath.Abs(from)
-	return err == nil && other == nil && a == b
+	a, aErr := filepath.Abs(model)
+	b, bErr := filepath.Abs(from)
+	return aErr == nil && bErr == nil && a == b
 }
 
 // New makes a learner, takes up its checkpoint, or starts from another model.

@@ -71,6 +71,9 @@ func countsBetween(g func(float64) float64, origin, first, last, tolerance float
 			rough += weight * coarse.at(s)
 		}
 	}
+	if math.IsNaN(sum) { // halves have no number either
+		return sum
+	}
 	if !(math.Abs(sum-rough) <= countsCoarse*math.Abs(sum)+tolerance+noise(largest)*(last-first)) {
 		split := math.Floor(first + ahead*math.Expm1(top/2))
 		split = math.Min(math.Max(split, first+unit), last-unit)

@@ -358,6 +358,7 @@ func TestWorkIsBounded(t *testing.T) {
 	bump, _ := Bump(none, 0, 1, math.Inf(1))
 	for name, v := range map[string]float64{
 		"bump":     bump,
+		"counts":   Counts(none, 0, 0, 1e12, 0, exactly),
 		"step":     Step(none, none, 0, 1, 0, 1),
 		"quantile": Quantile(none, 0.5, 0, 1, math.Inf(-1), math.Inf(1)),
 		"count":    Count(none, 0.5, 3, 1, 0, math.Inf(1)),
