@@ -15,14 +15,13 @@ import (
 // and of whole numbers and classes the sum over them, which is the ranked probability score (Gneiting & Raftery 2007).
 // It is in units of y, least on average for the distribution that y comes from, and |Y − y| for one that is certain.
 // With a slope, which is dx/dy, it is that of an ascending function x of a continuous y. It is NaN where it is
-// infinite.
+// infinite, and for counts of which so little is known that a thousandth of it lies where fewer than 1e-9 are left.
 //
 // Mixtures of normal distributions and one Student t have closed forms; counts are added up from 0 by the tables of
 // [Distribution.Share], and else by parts between which the distribution function is smooth; other distributions are
-// integrated. All are within 1e-8 of the score's size, counts whose logarithm is hardly known within 1e-7, as far as
-// their distribution functions go.
+// integrated. All are within 1e-8 of the score's size, counts whose logarithm is hardly known within 1e-7 and what lies
+// beyond that quantile.
 func (d *Distribution) CRPS(i int, y float64, slope func(y float64) float64) float64 {
-
 	family := d.parts[len(d.parts)/2].likelihood
 	if support, ok := family.(interface{ Discrete() bool }); ok && support.Discrete() {
 		return d.countsCRPS(i, y)
@@ -146,7 +145,8 @@ var knots = [...]float64{1e-4, 0.16, 0.5, 0.84, 1 - 1e-4}
 
 const mostTails = 16
 
-// countsCRPS is CRPS of whole numbers.
+// countsCRPS is CRPS of whole numbers, up to the quantile from where on distribution functions are rounding. It is NaN
+// where that leaves much out.
 func (d *Distribution) countsCRPS(i int, y float64) float64 {
 	if score, ok := d.recursiveCRPS(i, y); ok {
 		return score
@@ -156,18 +156,19 @@ func (d *Distribution) countsCRPS(i int, y float64) float64 {
 		family = d.parts[0].perRow[i]
 	}
 	first, last := family.(interface{ Support() (lower, upper float64) }).Support()
-	bounded := !math.IsInf(last, 1)
-	var ends [2]float64
-	d.Quantiles(ends[:], i, []float64{0.1, 0.9})
+	var ends [3]float64
+	d.Quantiles(ends[:], i, []float64{0.1, 0.9, 1 - cdfError})
 	if math.IsInf(first, -1) {
 		first = d.Quantile(i, 1e-7)
 	}
-	if !bounded {
-		last = ends[1] + 1
+	origin, most := first, last
+	if math.IsInf(last, 1) {
+		last, most = ends[1]+1, ends[2]
 	}
-	origin := first
 	first, last = math.Min(first, y), math.Max(last, y)
-	if !(last-first <= 1<<53) {
+	above := func(k float64) float64 { p := 1 - d.CDF(i, k); return p * p }
+	rises := func(k float64) bool { return above(k)*k > above(k/2)*(k/2) }
+	if !(last-first <= 1<<53) || math.IsInf(most, 1) || most > last && rises(most) {
 		return math.NaN()
 	}
 	tolerance := countsError * math.Max(1, ends[1]-ends[0])
@@ -177,12 +178,17 @@ func (d *Distribution) countsCRPS(i int, y float64) float64 {
 	sum := func(g func(float64) float64, from, to float64) float64 {
 		return quad.Counts(g, math.Min(origin, from), from, to, tolerance, noise)
 	}
-	above := func(k float64) float64 { p := 1 - d.CDF(i, k); return p * p }
 	score := sum(func(k float64) float64 { p := d.CDF(i, k); return p * p }, first, y) + sum(above, y, last)
-	for rest := above(last); !bounded && rest*last > leftCounts*score && rest > cdfError*cdfError; rest = above(last) {
-		next := math.Floor(last + tailGrowth*(last-origin+1))
+	for last < most {
+		if above(last)*last <= leftCounts*score {
+			return score
+		}
+		next := math.Min(math.Floor(last+tailGrowth*(last-origin+1)), most)
 		score += sum(above, last, next)
 		last = next
+	}
+	if above(most)*most > unknownCounts*score {
+		return math.NaN()
 	}
 	return score
 }
@@ -192,8 +198,8 @@ func (d *Distribution) countsCRPS(i int, y float64) float64 {
 const cdfError, cdfNoise = 1e-9, 1e-11
 
 // leftCounts is what counts may add to a score, as a part of it, that are not looked at, and tailGrowth how much
-// further each part of the tail reaches than all before.
-const leftCounts, tailGrowth = 1e-8, 15
+// further each part of the tail reaches than all before; unknownCounts is what may be left out since it is not known.
+const leftCounts, tailGrowth, unknownCounts = 1e-8, 255, 1e-3
 
 // countsError is the error of a sum by parts in each part, relative to where 80 % of the counts lie.
 const countsError = 1e-10

@@ -56,15 +56,15 @@ func TestCRPSOfUnknownCounts(t *testing.T) {
 // Counts of which nothing is known but that there are fewer than 1e12 have a score after some thousand evaluations:
 // what rounding makes of their distribution function is not smooth at any distance. Beyond 500 they are log-normal.
 func TestCRPSOfWideCountsEnds(t *testing.T) {
-	for _, l := range []Predictive{likelihood.Poisson{}, likelihood.NegativeBinomial{Size: param.From(0.3)}} {
-		const mean, deviation, direct = -8, 10, 500.0
+	for _, l := range []countFamily{likelihood.Poisson{}, likelihood.NegativeBinomial{Size: param.From(0.3)}} {
+		const mean, deviation, direct = -8, 6.5, 500.0
 		calls := 0
-		d := mixtureOf(counted{l, &calls}, []float64{mean}, []float64{deviation * deviation})
+		d := mixtureOf(countCalls(l, &calls), []float64{mean}, []float64{deviation * deviation})
 		got := d.CRPS(0, 1, nil)
 		if calls > 10_000 {
 			t.Errorf("%v: %d evaluations", l, calls)
 		}
-		if l != (likelihood.Poisson{}) {
+		if l != countFamily(likelihood.Poisson{}) {
 			continue
 		}
 		want := d.CDF(0, 0) * d.CDF(0, 0)
@@ -82,6 +82,25 @@ func TestCRPSOfWideCountsEnds(t *testing.T) {
 		}, breaks, 1e-9)
 		if want += beyond; !(math.Abs(got-want) <= 1e-3*want) {
 			t.Errorf("%v: the score is %v, by parts %v", l, got, want)
+		}
+	}
+}
+
+// Counts whose score lies where distribution functions are rounding have none, and that is found out soon: a score that
+// depends on where the sum ends would be a figure of the computation.
+func TestCRPSBeyondDistributionFunctions(t *testing.T) {
+	for _, c := range []struct {
+		deviation float64
+		finite    bool
+		most      int
+	}{{3, true, 1000}, {6, true, 1000}, {9, false, 1000}, {13, false, 100}, {20, false, 100}, {60, false, 100}} {
+		for _, l := range []countFamily{likelihood.Poisson{}, likelihood.NegativeBinomial{Size: param.From(2)}} {
+			calls := 0
+			d := mixtureOf(countCalls(l, &calls), []float64{3}, []float64{c.deviation * c.deviation})
+			got := d.CRPS(0, 1, nil)
+			if finite := got == got; finite != c.finite || calls > c.most {
+				t.Errorf("%v, f within %v: the score is %v after %d evaluations", l, c.deviation, got, calls)
+			}
 		}
 	}
 }

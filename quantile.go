@@ -111,6 +111,9 @@ func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 		if scale > wideCounts {
 			if root, ok := secant(cdf, p, start, scale/unit, math.Inf(1), 0.5/unit); ok {
 				guess = math.Ceil(at(root))
+				if scale > vastCounts {
+					return guess
+				}
 			}
 		}
 		return quad.Count(counts.cdf, p, guess, math.Max(1, math.Abs(guess)*0x1p-50), lower, upper)
@@ -136,6 +139,9 @@ const (
 	secantRounding = 1e-11
 	// wideCounts is the scale of counts, from which on that method is faster than trying counts one by one.
 	wideCounts = 8
+	// vastCounts is the scale from which on distribution functions do not tell neighbours apart: that method is as
+	// good as it is for continuous numbers.
+	vastCounts = 1e12
 	// nearCounts is how far apart two counts may be between which counts are tried.
 	nearCounts = 64
 )

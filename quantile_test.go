@@ -54,6 +54,26 @@ func (c counted) PredictiveCDF(y, mean, variance float64) float64 {
 	return c.Predictive.PredictiveCDF(y, mean, variance)
 }
 
+// countedCounts is counted of a family of counts, which keeps that it is one.
+type countedCounts struct {
+	counted
+	support
+}
+
+type support interface {
+	Discrete() bool
+	Support() (lower, upper float64)
+}
+
+type countFamily interface {
+	Predictive
+	support
+}
+
+func countCalls(l countFamily, calls *int) Predictive {
+	return countedCounts{counted{l, calls}, l}
+}
+
 // mixtureOf is a distribution of one row with the given parts.
 func mixtureOf(likelihood Predictive, means, variances []float64) *Distribution {
 	d := &Distribution{rows: 1}
@@ -156,6 +176,26 @@ func TestQuantilesOfCounts(t *testing.T) {
 				if got[k] != want {
 					t.Errorf("%v, f about %v: the %v quantile is %v, want %v", l, mean, p, got[k], want)
 				}
+			}
+		}
+	}
+}
+
+// Quantiles of counts beyond what distribution functions tell apart reach their probability to rounding, after few
+// evaluations. Counts so large are log-normal here.
+func TestQuantilesOfVastCounts(t *testing.T) {
+	calls := 0
+	l := countCalls(likelihood.NegativeBinomial{Size: param.From(2)}, &calls)
+	for _, mean := range []float64{40, 100, 500} {
+		d := mixtureOf(l, []float64{mean, mean + 7, mean - 4}, []float64{30, 50, 120})
+		for _, p := range []float64{0.025, 0.1, 0.5, 0.9, 0.975} {
+			calls = 0
+			got := d.Quantile(0, p)
+			if evaluated := calls / 3; evaluated > 12 {
+				t.Errorf("f about %v: the %v quantile takes %d evaluations", mean, p, evaluated)
+			}
+			if cdf := d.CDF(0, got); !(math.Abs(cdf-p) <= 1e-8) {
+				t.Errorf("f about %v: the %v quantile is %v, up to which lie %v", mean, p, got, cdf)
 			}
 		}
 	}

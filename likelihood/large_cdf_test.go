@@ -53,3 +53,24 @@ func TestLargeCumulative(t *testing.T) {
 		}
 	}
 }
+
+// Counts whose square is beyond all numbers have densities and distribution functions. At such sizes a count divided by
+// its mean has a gamma distribution, so that moving both by as much changes nothing but the unit of the density.
+func TestCountsWhoseSquareIsInfinite(t *testing.T) {
+	for _, r := range []float64{0.01, 0.3, 2, 50, 1e6} {
+		l := likelihood.NegativeBinomial{Size: param.From(r)}
+		for _, ratio := range []float64{1e-3, 0.5, 1, 3} {
+			near, far := math.Ldexp(ratio, 200), math.Ldexp(ratio, 900)
+			f := [2]float64{200 * math.Ln2, 900 * math.Ln2}
+			if got, want := l.LogDensity(far, f[1]), l.LogDensity(near, f[0])-700*math.Ln2; !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
+				t.Errorf("%v of %v means: the log density is %v, want %v", l, ratio, got, want)
+			}
+			for _, variance := range []float64{0.01, 1, 40} { // of more, eᶠ itself is beyond all numbers
+				got, want := l.PredictiveCDF(far, f[1], variance), l.PredictiveCDF(near, f[0], variance)
+				if !(math.Abs(got-want) <= 1e-9) {
+					t.Errorf("%v of %v means, variance %v: the distribution function is %v, want %v", l, ratio, variance, got, want)
+				}
+			}
+		}
+	}
+}

@@ -58,7 +58,7 @@ func (l NegativeBinomial) LogDensity(y, f float64) float64 {
 func negbinomialAtMode(y, r float64) float64 {
 	n := r + y
 	return special.StirlingError(n) - special.StirlingError(r) - special.StirlingError(y) -
-		special.LogSqrt2Pi + math.Log(r/n/y)/2
+		special.LogSqrt2Pi + math.Log(math.Sqrt(r/n)/math.Sqrt(y)) // y² may be beyond all numbers
 }
 
 // Mean returns eᶠ.

@@ -8,8 +8,8 @@ const (
 	// countsOrder is the degree of the polynomials that replace more of them.
 	countsOrder = 16
 	// countsCoarse is how far the polynomial of half the degree may be off, relative to the sum: the full one is off by
-	// far less.
-	countsCoarse = 1e-8
+	// the square of it or so.
+	countsCoarse = 1e-6
 	// countsHalvings bounds how often an interval is halved, which single counts end before.
 	countsHalvings = 60
 )
