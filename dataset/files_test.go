@@ -194,6 +194,7 @@ func TestSeveralFiles(t *testing.T) {
 		`f.csv:3: column "x": "v" is not a number`:                       in("a.csv", "b.csv", "f.csv"),
 		`g.svm: is libsvm, but `:                                         in("a.csv", "g.svm"),
 		`nowhere.csv: there is no such file`:                             in("nowhere.csv"),
+		`a formula is stated by --formula 'y ~ x'`:                       {in("a.csv")[0], "y ~ x"},
 		`: no file matches`:                                              in("z*.csv"),
 		`dataset: no data named`:                                         nil,
 		`dataset: standard input is named twice`:                         {"-", "-"},

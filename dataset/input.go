@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // input is one file of a table.
@@ -67,6 +69,9 @@ func expand(paths []string) ([]string, error) {
 			}
 			files = append(files, found...) // in lexical order
 		case errors.Is(err, fs.ErrNotExist):
+			if strings.Contains(path, " ~ ") {
+				return nil, fmt.Errorf("%s: there is no such file: a formula is stated by --formula %s", path, cell.Shell(path))
+			}
 			return nil, fmt.Errorf("%s: there is no such file: check the path", path)
 		default:
 			return nil, fmt.Errorf("%s: cannot be read: %w", path, err)

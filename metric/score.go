@@ -99,6 +99,9 @@ type Evaluation struct {
 	CRPS *Score `json:"crps,omitempty"`
 	// CRPSRows is how many rows of weight above 0 the CRPS is of, evenly spread, where it is not of all.
 	CRPSRows int64 `json:"crps_rows,omitempty"`
+	// CRPSUnknown is how many rows of weight above 0 have no CRPS, for which there is none of all: it is infinite, or
+	// counts are so little known that their distribution functions do not tell it.
+	CRPSUnknown int64 `json:"crps_unknown_rows,omitempty"`
 	// NLPDOriginal is the NLPD of the column itself where the target is a transform of it, as log(price).
 	NLPDOriginal *Score       `json:"nlpd_original,omitempty"`
 	LOO          *LeaveOneOut `json:"loo,omitempty"`      // where it is asked for

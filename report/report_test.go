@@ -19,6 +19,7 @@ import (
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/plot"
@@ -368,7 +369,10 @@ func TestCommandsFitAgain(t *testing.T) {
 	rows, _ := rowsOf(t, 60, 5, false)
 	fitted := *scorerOf(t, rows, fit.Options{Formula: "y ~ x"}).Fitted()
 	fitted.Recipe = credence.Recipe{Formula: "y ~ x + z", Family: "studentt(df=4)", Prior: "normal", Engine: "exact", Seed: 7, Missing: "drop", DropTarget: true, Unseen: "error",
-		Positive: "it's", Raw: true, Types: "age=category"}
+		Positive: "it's", Raw: true, Types: "age=category", PriorOdds: map[string]float64{"x": 0.5}}
+	read := *fitted.Frame.(*frame.Frame)
+	read.Reading.Missing = []string{"n/a", "a, b"}
+	fitted.Frame = &read
 	for selected, command := range map[bool]string{false: "fit", true: "select"} {
 		if fitted.Selection = nil; selected {
 			fitted.Selection = &selection.Result{}
@@ -377,7 +381,7 @@ func TestCommandsFitAgain(t *testing.T) {
 		var v view
 		must.Succeed(t, r.addCommands(&v))
 		want := "credence " + command + ` TRAIN --formula 'y ~ x + z' --family 'studentt(df=4)' --prior normal --engine exact --types age=category --missing drop` +
-			` --unseen error --positive 'it'\''s' --drop-target --raw --seed 7 -o 'my model.safetensors'
+			` --unseen error --positive 'it'\''s' --missing n/a --missing 'text=a, b' --prior-odds ODDS --drop-target --raw --seed 7 -o 'my model.safetensors'
 credence evaluate 'my model.safetensors' 'a b.csv'
 credence effects 'my model.safetensors' 'a b.csv'
 credence predict 'my model.safetensors' 'a b.csv'
@@ -386,7 +390,7 @@ credence report 'my model.safetensors' 'a b.csv' -o report.html`
 			t.Errorf("commands are\n%s\nwant\n%s", got, want)
 		}
 	}
-	fitted.Recipe = credence.Recipe{}
+	fitted.Recipe, read.Reading.Missing = credence.Recipe{}, nil
 	r := &writer{Input: Input{Models: []Model{{Name: "m.bin"}}}, scorer: must.Value(score.New(&fitted, score.Options{}))(t)}
 	var v view
 	must.Succeed(t, r.addCommands(&v))

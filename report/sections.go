@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/chart"
 	"github.com/credence-ml/credence/look"
 	"github.com/credence-ml/credence/metric"
@@ -212,9 +214,10 @@ func (r *writer) addData(v *view) error {
 	return nil
 }
 
-// addCommands adds what makes the model and this report again. Models hold no path, so that the training file is TRAIN.
+// addCommands adds what makes the model and this report again. Models hold no path, so that the training file is TRAIN,
+// and that of the prior odds ODDS.
 func (r *writer) addCommands(v *view) error {
-	q, name, data := r.scorer.Fitted().Recipe, r.Models[0].Name, quoted(cmp.Or(r.Files, "DATA"))
+	q, name, data := r.scorer.Fitted().Recipe, r.Models[0].Name, cell.Shell(cmp.Or(r.Files, "DATA"))
 	if !strings.Contains(name, ".") {
 		name += ".safetensors"
 	}
@@ -224,8 +227,16 @@ func (r *writer) addCommands(v *view) error {
 	}
 	for _, flag := range [][2]string{{"formula", q.Formula}, {"family", q.Family}, {"prior", q.Prior}, {"engine", q.Engine}, {"types", q.Types}, {"missing", q.Missing}, {"unseen", q.Unseen}, {"positive", q.Positive}} {
 		if flag[1] != "" {
-			fit += " --" + flag[0] + " " + quoted(flag[1])
+			fit += " --" + flag[0] + " " + cell.Shell(flag[1])
 		}
+	}
+	if f, ok := r.scorer.Fitted().Frame.(*frame.Frame); ok {
+		if flags := cell.Missing(f.Reading.Missing...); flags != "" {
+			fit += " " + flags
+		}
+	}
+	if len(q.PriorOdds) > 0 {
+		fit += " --prior-odds ODDS"
 	}
 	if q.DropTarget {
 		fit += " --drop-target"
@@ -233,10 +244,10 @@ func (r *writer) addCommands(v *view) error {
 	if q.Raw {
 		fit += " --raw"
 	}
-	fit += fmt.Sprintf(" --seed %d -o %s", q.Seed, quoted(name))
+	fit += fmt.Sprintf(" --seed %d -o %s", q.Seed, cell.Shell(name))
 	list := []string{fit}
 	for _, command := range []string{"evaluate", "effects", "predict", "report"} {
-		line := "credence " + command + " " + quoted(name) + " " + data
+		line := "credence " + command + " " + cell.Shell(name) + " " + data
 		if command == "report" {
 			line += " -o report.html"
 		}
@@ -248,16 +259,6 @@ func (r *writer) addCommands(v *view) error {
 
 // sentence is a text with a capital.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
-// quoted is a word of a shell.
-func quoted(text string) string {
-	if strings.ContainsFunc(text, func(c rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=,:", c)
-	}) {
-		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	}
-	return text
-}
 
 // spread writes a number to the digits that its spread leaves it, "–" of none.
 func spread(v, sd float64) string {

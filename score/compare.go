@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/metric"
 )
 
@@ -195,6 +196,9 @@ func Compare(models ...*Scores) (*Comparison, error) {
 		}
 		leader := leaders[s.kind()]
 		compared := s.against(leader, across)
+		if unknown := s.unscored(across); unknown > 0 {
+			out.Warnings = append(out.Warnings, fmt.Sprintf("%s has no crps: %s", s.Name, WithoutCRPS(unknown)))
+		}
 		out.Warnings = append(out.Warnings, s.setEvidence(&compared, known[s.kind()], across)...)
 		if s.leaver != nil && first.leaver != nil {
 			if err := s.setLeft(&compared, leader, across); err != nil {
@@ -277,6 +281,22 @@ func (s *Scores) against(first *Scores, across bool) Compared {
 	out.Gain, out.GainError = gain(f.logDensity, o.logDensity, first.weight, first.group)
 	out.MeanDifference, out.SDRatio = metric.Score(math.Sqrt(apart)), metric.Score(math.Exp(ratio))
 	return out
+}
+
+// unscored returns how many rows have no CRPS.
+func (s *Scores) unscored(across bool) (rows int64) {
+	crps := s.of(across).crps
+	for i, weight := range s.weight {
+		if i%max(1, s.every) == 0 && weight > 0 && math.IsNaN(crps[i]) {
+			rows++
+		}
+	}
+	return rows
+}
+
+// WithoutCRPS says why so many rows have no CRPS.
+func WithoutCRPS(rows int64) string {
+	return fmt.Sprintf("in %d row%s it is infinite, or beyond what is known there: correct the data, or fit under a stated prior variance, as --prior 'normal(variance=1)'", rows, cell.Plural(int(rows), "", "s"))
 }
 
 // comparable refuses scores of other rows or targets than those of the first model,

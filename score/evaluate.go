@@ -81,6 +81,7 @@ type measures struct {
 	classification *metric.Classification
 	deviance       *metric.Deviance
 	crps           mean
+	unscored       int64 // rows without a CRPS
 	// Of a transformed target, what its own log densities have more.
 	slope mean
 }
@@ -130,6 +131,9 @@ func (m *measures) add(f *rowFigures) {
 	}
 	if f.crps == f.crps {
 		m.crps.add(f.crps, f.weight)
+		if math.IsInf(f.crps, 1) {
+			m.unscored++
+		}
 	}
 	m.slope.add(f.slope, f.weight)
 }
@@ -326,6 +330,7 @@ func (m *measures) result(e *Evaluation) (*metric.Evaluation, error) {
 		if out.CRPS = defined(m.crps.value()); out.CRPS != nil && m.crps.rows < m.slope.rows {
 			out.CRPSRows = m.crps.rows
 		}
+		out.CRPSUnknown = m.unscored
 	}
 	if err == nil && m.classification != nil {
 		out.ClassificationResult, err = result(m.classification.Result)

@@ -73,6 +73,28 @@ func TestEvaluateByHand(t *testing.T) {
 	}
 }
 
+// Rows of weight above 0 whose CRPS is beyond what is known of them are counted, and leave the whole without one: an
+// evaluation and a comparison say so.
+func TestEvaluateWithoutCRPS(t *testing.T) {
+	type count struct{ X, N, W float64 }
+	model := fitted(t, []count{{0, 1, 1}, {0.01, 2, 1}}, fit.Options{Formula: "N ~ X + weight(W)", Family: "poisson", Prior: "normal(variance=200)", Raw: true})
+	for unknown, rows := range [][]count{
+		{{0, 1, 1}, {0.01, 2, 1}},
+		{{0, 1, 1}, {1, 2, 1}, {-1, 2, 0}},
+		{{0, 1, 1}, {1, 2, 3}, {-1, 2, 1}},
+	} {
+		source := structs(t, rows)
+		e := must.Value(score.Evaluate(context.Background(), scorer(t, model), source))(t)
+		c := must.Value(score.Compare(gather(t, "a", model, source)))(t)
+		said := slices.ContainsFunc(c.Warnings, func(w string) bool {
+			return strings.HasPrefix(w, "a has no crps: in "+fmt.Sprint(unknown)+" row")
+		})
+		if e.CRPSUnknown != int64(unknown) || (e.CRPS == nil) != (unknown > 0) || c.Models[0].CRPS.Defined() != (unknown == 0) || said != (unknown > 0) {
+			t.Errorf("%d rows of counts hardly known: %d are told, crps %v, compared %v: %q", unknown, e.CRPSUnknown, e.CRPS, c.Models[0].CRPS, c.Warnings)
+		}
+	}
+}
+
 // Members count by their weights: in the deviance of counts, whose variance is that of the mixture, and
 // where one of them has no mean.
 func TestEvaluateMembers(t *testing.T) {

@@ -176,6 +176,9 @@ func (p *program) printScores(e *evaluated) {
 			p.say("          of %d evenly spread rows", e.CRPSRows)
 		}
 	}
+	if e.CRPSUnknown > 0 {
+		p.say("%-9s %-12s %s", "crps", "-", score.WithoutCRPS(e.CRPSUnknown))
+	}
 	p.printBaseline(e)
 	if e.ClassificationResult != nil {
 		return
