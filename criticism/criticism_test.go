@@ -297,6 +297,30 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestIndicatorsAreCategories: a column that says which values were missing is none of the numbers that residuals are
+// compared with. It has no curve, no product, and a file is not sorted by it.
+func TestIndicatorsAreCategories(t *testing.T) {
+	w := newWorld(400, 3).draw(likelihood.Gaussian{NoiseVariance: param.Hold(0.01)})
+	for i := range w.n {
+		if i >= w.n/2 {
+			w.x[0][i] = math.NaN()
+			w.y[i] += 2 * w.x[1][i]
+		} else {
+			w.y[i] -= 2 * w.x[1][i]
+		}
+	}
+	source := w.source(t)
+	model := fittedBy(t, source, fit.Options{Formula: "y ~ a + b", Missing: frame.Indicator, Family: "gaussian"})
+	if inputs := model.Frame.(*frame.Frame).Inputs; !slices.ContainsFunc(inputs, func(in frame.Input) bool { return in.Name == "a_missing" }) {
+		t.Fatalf("no indicator among %+v", inputs)
+	}
+	for _, found := range findings(t, model, source, criticism.Options{Fitted: true}) {
+		if strings.Contains(found.String(), "a_missing") {
+			t.Errorf("found: %s", found)
+		}
+	}
+}
+
 // TestRemediesFit: no logarithm of a logarithm is proposed, and no family that the prior's engines do not fit.
 func TestRemediesFit(t *testing.T) {
 	w := newWorld(400, 9)

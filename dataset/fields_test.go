@@ -89,12 +89,14 @@ func TestFieldsOfParquetAreExact(t *testing.T) {
 		{9007199254740993, math.MaxUint64, "NA", true, &tenth, 0.1},
 		{-9007199254740993, 0, " b ", false, nil, 1234567},
 		{3, 1, "", false, &none, 1},
+		{4, 1, "n/a", false, &none, 1}, // which stands for missing, and is kept as it is
 	})
-	got := fieldsOf(t, Options{}, []string{"id", "bits", "name", "flag", "share", "short"}, path)
+	got := fieldsOf(t, Options{MissingTokens: []string{"n/a"}}, []string{"id", "bits", "name", "flag", "share", "short"}, path)
 	want := [][]string{
 		{"9007199254740993", "18446744073709551615", "NA", "true", "0.1", "0.1"},
 		{"-9007199254740993", "0", " b ", "false", "", "1234567"},
 		{"3", "1", "", "false", "", "1"},
+		{"4", "1", "n/a", "false", "", "1"},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("fields %q", got)

@@ -382,6 +382,20 @@ func TestPlacesInParquet(t *testing.T) {
 	}
 }
 
+// A Parquet file is not followed, since such files do not grow.
+func TestFollowRefusesParquet(t *testing.T) {
+	path := writeParquet(t, []struct{ X float64 }{{1}, {2}})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	table, err := Open(ctx, []string{path}, Options{Follow: true})
+	if err == nil {
+		table.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "Parquet files do not grow: leave --follow out") {
+		t.Errorf("a followed Parquet file: %v", err)
+	}
+}
+
 // A followed file gives its rows soon after they are written, whole lines only.
 func TestFollow(t *testing.T) {
 	t.Parallel()
