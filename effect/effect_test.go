@@ -58,9 +58,10 @@ func (d *data) some(times func(i int) int) *data {
 	return out
 }
 
+// source is their table, whose first column is the weights.
 func (d *data) source(t testing.TB) credence.Source {
 	t.Helper()
-	s, err := table.New().Numbers("x", d.x).Numbers("z", d.z).Booleans("flag", d.flag).Categories("city", d.city).Numbers("w", d.w).Numbers("expo", d.expo).Numbers("y", d.y).Source()
+	s, err := table.New().Numbers("w", d.w).Numbers("x", d.x).Numbers("z", d.z).Booleans("flag", d.flag).Categories("city", d.city).Numbers("expo", d.expo).Numbers("y", d.y).Source()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,6 +55,7 @@ func TestWarnings(t *testing.T) {
 		{fit.Options{Formula: "price ~ 0 + size", Raw: true}, ""},
 		{fit.Options{Formula: "price ~ 0 + size + zip"}, ""},
 		{fit.Options{Formula: "price ~ size", Checkpoint: t.TempDir() + "/c"}, "engine exact writes no checkpoint"},
+		{fit.Options{Formula: "price ~ size", Prior: "horseshoe", Engine: "gibbs(draws=20)", Checkpoint: t.TempDir() + "/c"}, "engine gibbs writes no checkpoint"},
 	} {
 		fitted := must.Value(fit.Table(context.Background(), rows, c.options))(t)
 		all := strings.Join(fitted.Report.Warnings, "\n")

@@ -12,6 +12,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/feature"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/spec"
@@ -424,6 +425,34 @@ func TestCentresAreRowsOfTheData(t *testing.T) {
 	plan, fr, data = fit(t, "price ~ radial(rooms)", source, frame.Options{Raw: true})
 	if _, err := plan.Features(fr, data, 3, nil); err == nil || err.Error() != "formula: radial(rooms): its columns hold values too large for squared distances between rows: scale them, or use a larger unit" {
 		t.Errorf("centres of huge values: %v", err)
+	}
+}
+
+// Centres lie far from each other: where rows lie in three heaps, each has one of three centres, though the heap that the
+// third lies in is nearer to the first centre than to the second.
+func TestCentresLieApart(t *testing.T) {
+	source := houses(300)
+	for i := range source.rows {
+		source.rows[i][1] = []float64{0, 1e4, -2e3}[i/100] + float64(i%100)/1000
+	}
+	plan, fr, data := fit(t, "price ~ radial(lat, centres=3)", source, frame.Options{Raw: true})
+	for seed := range uint64(20) {
+		set := must.Value(plan.Features(fr, data, seed, nil))(t)
+		centres := slices.Sorted(slices.Values(set.Terms()[1].(*feature.Radial).Centres))
+		if !(centres[0] < -1000 && math.Abs(centres[1]) < 1000 && centres[2] > 1000) {
+			t.Errorf("seed %d: centres are %v", seed, centres)
+		}
+	}
+}
+
+// Columns of a file of frequencies are those that its header names, where it names each once, and else those of the
+// function in its order.
+func TestHeaderOfFrequencies(t *testing.T) {
+	for header, want := range map[string][]float64{"": {1, 2, 3, 4}, "x, z\n": {1, 2, 3, 4}, " z ,x\n": {2, 1, 4, 3}, "x,x\n": {1, 2, 3, 4}, "z,y\n": {1, 2, 3, 4}} {
+		values, _, err := parseFrequencies([]byte(header+"1,2\n3,4\n"), []string{"x", "z"})
+		if err != nil || !slices.Equal(values, want) {
+			t.Errorf("under header %q: %v, %v", header, values, err)
+		}
 	}
 }
 

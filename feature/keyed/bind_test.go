@@ -1,6 +1,7 @@
 package keyed
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -400,5 +401,30 @@ func TestValuesBehindOnes(t *testing.T) {
 	}
 	if _, err := binder.Bind(&b, 0, 1, 0); err != nil || b.Sparse.Value != nil {
 		t.Errorf("ones alone are written out as %v, %v", b.Sparse.Value, err)
+	}
+}
+
+// Values of one feature that multiply or add up to either infinity are refused.
+func TestEntriesBeyondNumbers(t *testing.T) {
+	for _, sign := range []float64{1, -1} {
+		rows := &table.Rows{Start: []int{0}}
+		for _, values := range [][]float64{{1e308, 3}, {1.5e308, 1.5e308}, {2}} {
+			for _, v := range values {
+				rows.Keys, rows.Value = append(rows.Keys, 7), append(rows.Value, sign*v)
+			}
+			rows.Start = append(rows.Start, len(rows.Keys))
+			rows.Count++
+		}
+		b := must.Value(NewLearning(&Plan{Format: Format, Bags: []Bag{{Bits: 11}}}, &Index{}, nil))(t)
+		var batch credence.Batch
+		must.Succeed(t, b.Begin(rows))
+		if _, err := b.Bind(&batch, 0, rows.Count, 0); !errors.Is(err, errTooLarge) {
+			t.Errorf("sign %v: %v, values %v", sign, err, batch.Sparse.Value)
+		}
+	}
+	for _, cell := range []string{"1,1e200,a,1", "1,-1e200,a,1", "1,-1e120,a,1"} { // squared, and to the power of 3
+		if _, _, faults, _ := bindAll(t, clicksPlan(frame.Refuse), 1, []string{cell}); len(faults) != 1 || !strings.Contains(faults[0], "overflows") && !strings.Contains(faults[0], "infinity") {
+			t.Errorf("%s: faults are %q", cell, faults)
+		}
 	}
 }
