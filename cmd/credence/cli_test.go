@@ -138,6 +138,8 @@ func TestExitCodesAndMessages(t *testing.T) {
 		{"types", exitMisuse, "name=type", []string{"fit", "gone.csv", "--types", "age"}},
 		{"format", exitMisuse, "--format xls is unknown", []string{"fit", "gone.csv", "--format", "xls"}},
 		{"delimiter", exitMisuse, "not one character", []string{"fit", "gone.csv", "--delimiter", "--"}},
+		{"a quote as delimiter", exitMisuse, "not one character", []string{"fit", "gone.csv", "--delimiter", `"`}},
+		{"a line end as delimiter", exitMisuse, "not one character", []string{"fit", "gone.csv", "--delimiter", "\r"}},
 		{"unseen", exitMisuse, "use error or prior", []string{"fit", "gone.csv", "--unseen", "guess"}},
 		{"interval", exitMisuse, "not a probability", []string{"predict", "gone.safetensors", "gone.csv", "--interval", "90"}},
 		{"json without a file", exitMisuse, "add -o", []string{"predict", "gone.safetensors", "gone.csv", "--json"}},

@@ -38,6 +38,7 @@ type chain struct {
 	odds         []float64   // of inclusion given the rest
 	share        []float64   // 1 − vS of a column that is in, else 1 + vS, v its prior variance
 	cumulative   []float64   // of the weights of flips
+	total        float64     // their sum
 	column, row  []float64   // n
 	change       []float64   // d
 	near, solved []float64   // k numbers
@@ -109,10 +110,10 @@ func (c *chain) logPriorOdds(others int) float64 {
 	return math.Log((c.OddsA + float64(others)) / (c.OddsB + float64(c.Shared-1-others)))
 }
 
-// probabilities takes p_j of every candidate, and returns the sum of the weights of all flips. With S
+// probabilities takes p_j of every candidate, and the sum of the weights of all flips. With S
 // and Q taken without column j, its odds are those of the prior times exp(½ r₁Q²/(1 + r₁S))/√(1 +
 // r₁S).
-func (c *chain) probabilities() float64 {
+func (c *chain) probabilities() {
 	out := c.logPriorOdds(c.active)
 	in := out
 	if c.active > 0 {
@@ -158,7 +159,7 @@ func (c *chain) probabilities() float64 {
 		}
 		list[j], cumulative[j] = odds, total
 	}
-	return total
+	c.total = total
 }
 
 // leastTotal is next to nothing beside the weight of a flip.
@@ -181,8 +182,8 @@ func weightOut(odds, explore float64) float64 { return odds + explore*(1+odds) }
 func (c *chain) probability(j int) float64 { return 1 / (1 + 1/c.odds[j]) }
 
 // choose returns the first column of the candidate whose flip a number between 0 and the sum of all weights falls on.
-func (c *chain) choose(total float64) int {
-	at := c.rng.Float64() * total
+func (c *chain) choose() int {
+	at := c.rng.Float64() * c.total
 	low, high := 0, len(c.cumulative)-1
 	for low < high {
 		middle := (low + high) / 2

@@ -11,29 +11,31 @@ import (
 // renew draws the weights, and given them the variables that make the rows of classes normal. Without
 // them the chain would have to integrate f out, which no closed form does. Its law being the posterior times
 // the sum of its flips' weights, the step is accepted by their ratio.
-func (c *chain) renew(total float64) (float64, error) {
+func (c *chain) renew() error {
 	weights := make([]float64, c.Table.Count())
 	if err := c.drawWeights(weights); err != nil {
-		return 0, err
+		return err
 	}
+	before := c.total
 	y, noise := append([]float64(nil), c.y...), append([]float64(nil), c.noise...)
 	old := c.fares
 	c.fares = newFares(c.Table.Count())
 	if err := c.drawRows(weights); err != nil {
-		return 0, err
+		return err
 	}
 	c.takeTargets()
 	if err := c.refresh(); err != nil {
-		return 0, err
+		return err
 	}
-	proposed := c.probabilities()
-	if c.rng.Float64() < proposed/total {
-		return proposed, nil
+	c.probabilities()
+	if c.rng.Float64() < c.total/before {
+		return nil
 	}
 	c.fares = old
 	copy(c.y, y)
 	copy(c.noise, noise)
-	return c.probabilities(), nil
+	c.probabilities()
+	return nil
 }
 
 // rowSteps is how often weights and rows are drawn in turn before weights count as those of a set of

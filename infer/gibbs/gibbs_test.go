@@ -98,8 +98,8 @@ func TestFlips(t *testing.T) {
 		e, _ := New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{})
 		chain := e.testChain(t, s)
 		for range 400 {
-			if total := chain.probabilities(); c.choose {
-				chain.flip(chain.choose(total))
+			if chain.probabilities(); c.choose {
+				chain.flip(chain.choose())
 			} else {
 				chain.flip(1 + chain.rng.IntN(c.p))
 			}

@@ -63,28 +63,28 @@ func (c *chain) setNoise() {
 func (c *chain) run(ctx context.Context, p plan) (*record, error) {
 	d := c.Table.Count()
 	r := &record{inclusion: make([]float64, d), mean: make([]float64, d), square: make([]float64, d)}
-	total := c.probabilities()
+	c.probabilities()
 	spare := newFares(d)
 	for flip := range p.flips {
 		if flip%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if flip >= p.warm {
-			c.keep(r, 1/total)
+			c.keep(r, 1/c.total)
 		}
 		// A column that is in for certain would come back at the next flip, but noise and slab must not move
 		// while it is out: odds beyond what numbers hold are not told from lesser ones there.
-		if j := c.choose(total); c.flips && (!c.in[j] || c.probability(j) < 1) {
+		if j := c.choose(); c.flips && (!c.in[j] || c.probability(j) < 1) {
 			c.toggle(j)
-			total = c.probabilities()
+			c.probabilities()
 		}
 		if (flip+1)%p.every == 0 {
 			var err error
 			if c.Classes {
-				total, err = c.renew(total)
+				err = c.renew()
 			}
 			if err == nil {
-				total, err = c.move(&spare, total)
+				err = c.move(&spare)
 			}
 			if err != nil {
 				return nil, err
@@ -172,7 +172,7 @@ func (c *chain) setValues() {
 }
 
 // move proposes new values one after the other, and to flip the large groups.
-func (c *chain) move(spare *fares, total float64) (_ float64, err error) {
+func (c *chain) move(spare *fares) error {
 	walks := c.walks()
 	for _, m := range walks {
 		old := *m.value
@@ -180,44 +180,44 @@ func (c *chain) move(spare *fares, total float64) (_ float64, err error) {
 			*m.value = to
 			c.setValues()
 		}
-		total, err = c.propose(spare, total, func() { set(old + m.step*c.rng.NormFloat64()) }, func() { set(old) })
-		if err != nil {
-			return 0, err
+		if err := c.propose(spare, func() { set(old + m.step*c.rng.NormFloat64()) }, func() { set(old) }); err != nil {
+			return err
 		}
 	}
 	for _, g := range c.groups {
 		if reverse := func() { c.reverse(g) }; g.large {
-			if total, err = c.propose(spare, total, reverse, reverse); err != nil {
-				return 0, err
+			if err := c.propose(spare, reverse, reverse); err != nil {
+				return err
 			}
 		}
 	}
 	if len(walks) == 0 { // rounding of the flips does not add up
 		if err := c.refresh(); err != nil {
-			return 0, err
+			return err
 		}
-		total = c.probabilities()
+		c.probabilities()
 	}
-	return total, nil
+	return nil
 }
 
 // propose changes the state, and takes it back unless the new one is accepted. The law of the chain is the posterior
 // times the sum of its flips' weights, so that an acceptance has their ratio too.
-func (c *chain) propose(spare *fares, total float64, change, back func()) (float64, error) {
-	before := c.logState()
+func (c *chain) propose(spare *fares, change, back func()) error {
+	before, total := c.logState(), c.total
 	change()
 	c.fares, *spare = *spare, c.fares
 	c.products = spare.products
 	if err := c.refresh(); err != nil {
-		return 0, err
+		return err
 	}
-	proposed := c.probabilities()
-	if math.Log(c.rng.Float64()) < c.logState()-before+math.Log(proposed/total) { // false for NaN
-		return proposed, nil
+	c.probabilities()
+	if math.Log(c.rng.Float64()) < c.logState()-before+math.Log(c.total/total) { // false for NaN
+		return nil
 	}
 	back()
 	c.fares, *spare = *spare, c.fares
-	return c.probabilities(), nil
+	c.probabilities()
+	return nil
 }
 
 // spread returns count states of the record, evenly spread over its weight, in their order.

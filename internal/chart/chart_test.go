@@ -150,6 +150,9 @@ func TestShapesAgreeWithTicks(t *testing.T) {
 	near("lying interval's high", across, v[5], 500)
 	v = numbersOf(t, text, "s5", "")
 	near("rug's second", across, v[3], 400)
+	if v[1] < up[0][0] || v[2] >= 0 { // pixels grow downwards
+		t.Errorf("a stroke of the rug goes from %g by %g, where the first tick is at %g", v[1], v[2], up[0][0])
+	}
 }
 
 // What a logarithm has no place for interrupts a line, and a bar on it stands on the axis.
