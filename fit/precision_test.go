@@ -163,3 +163,21 @@ func TestPrecisionIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestPrecisionAtTheFloorOfTheNoise: rows of precision 100 and a hundred times the noise are rows of precision 1, also
+// where columns explain the target to the last digit and the noise is at its floor.
+func TestPrecisionAtTheFloorOfTheNoise(t *testing.T) {
+	type row struct{ X, Y, N float64 }
+	noise := func(precision float64) float64 {
+		rows := make([]row, 40)
+		for i := range rows {
+			x := math.Sin(float64(i))
+			rows[i] = row{x, 3 + 2*x, precision}
+		}
+		fitted := must.Value(fit.Table(t.Context(), must.Value(table.Structs(rows))(t), fit.Options{Formula: "Y ~ X + precision(N)", Engine: "exact(hyper=mode)"}))(t)
+		return fitted.Report.Hyper.Of("noise_variance", math.NaN())
+	}
+	if one, hundred := noise(1), noise(100); !(math.Abs(hundred/one-100) <= 1e-6*100) {
+		t.Errorf("noise variances are %v of precision 1 and %v of 100", one, hundred)
+	}
+}
