@@ -513,3 +513,28 @@ func TestUndecidedIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestStartsAreAPath: starts are different points of the paths, each kept as it was, the first ones of fewer weights
+// than the last.
+func TestStartsAreAPath(t *testing.T) {
+	for _, l := range families {
+		f := newFit(t, 40, 60, l, false, Config{Starts: 8})
+		starts := must.Value(f.starts(context.Background()))(t)
+		active := func(w []float64) (n int) {
+			for _, v := range w {
+				if v != 0 {
+					n++
+				}
+			}
+			return n
+		}
+		for k := range starts[1:] {
+			if slices.Equal(starts[k], starts[k+1]) {
+				t.Errorf("%v: starts %d and %d of %d are the same", l, k, k+1, len(starts))
+			}
+		}
+		if len(starts) < 4 || active(starts[0]) >= active(starts[len(starts)-1]) {
+			t.Errorf("%v: %d starts, from %d weights to %d", l, len(starts), active(starts[0]), active(starts[len(starts)-1]))
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/study"
+	"github.com/credence-ml/credence/linop"
 )
 
 // After one pass over dense inputs the selected weights lie about where q says. With ρ0 and τ0
@@ -186,5 +187,32 @@ func TestNoCoverage(t *testing.T) {
 	}
 	if l = learnerOf(t, p, Config{}, Hyper{Inclusion: held(1e-9), Slab: held(1e-6)}); l.cover() != nil {
 		t.Error("coverage of no weight")
+	}
+}
+
+// TestCoverageOfWideRows: where the first rows have more entries than are looked at, the likelihood of those that are
+// looked at stands for all rows that were learned, by their weights.
+func TestCoverageOfWideRows(t *testing.T) {
+	const rows = 700
+	p := denseProblem(rows, 40, 3)
+	l := learnerOf(t, p, Config{}, p.hyper())
+	c := l.sampler()
+	n := len(c.f)
+	if n >= rows || n < coveredEntries/60 {
+		t.Fatalf("%d rows are looked at", n)
+	}
+	for i := range n {
+		mean, variance := l.early.offset[i], 0.0
+		slots, values := l.early.rows.Row(i)
+		for k, slot := range slots {
+			w, x := l.weight(l.at(slot)), linop.At(values, k)
+			mean, variance = mean+x*w.Mean, variance+x*x*w.Variance
+		}
+		w := l.weight(&l.bias)
+		mean, variance = mean+w.Mean, variance+w.Variance
+		_, _, b := site(mean, 1+variance, int(l.early.label[i]))
+		if want := rows / float64(n) * b / (1 - variance*b); !(math.Abs(c.site[i]-want) <= 1e-9*want) {
+			t.Fatalf("row %d of %d looked at, of %d: its precision is %v, want %v", i, n, rows, c.site[i], want)
+		}
 	}
 }
