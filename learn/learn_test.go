@@ -98,6 +98,24 @@ func learned(t *testing.T, text string, options fit.Options, stop int64) ([]byte
 	}
 }
 
+// Rows that lack a value are counted over all batches, before a checkpoint and after it.
+func TestRowsLeftOutAreCounted(t *testing.T) {
+	const rows = 3000
+	dropped := 0
+	for i := range rows {
+		if i%11 == 3 || i%13 == 4 {
+			dropped++
+		}
+	}
+	for _, stop := range []int64{0, 1500} {
+		_, fitted := learned(t, visits(rows), fit.Options{Formula: "y ~ x + site", Missing: frame.Drop}, stop)
+		want := fmt.Sprintf("%d of %d rows have missing values and are left out", dropped, rows)
+		if !slices.Contains(fitted.Report.Remarks, want) {
+			t.Errorf("stopped at %d: %q, want %q", stop, fitted.Report.Remarks, want)
+		}
+	}
+}
+
 // A weight of 2 is the row twice, and rows of a program are rows of a file: the same model scores
 // both alike.
 func TestFilesAndPrograms(t *testing.T) {

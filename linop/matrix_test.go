@@ -238,6 +238,13 @@ func TestColumnsIsAWindow(t *testing.T) {
 	if a.Row(2)[2] != 5 {
 		t.Fatalf("writing the window left the matrix at %v", a.Row(2))
 	}
+	for i := range a.Data {
+		a.Data[i] = float64(i)
+	}
+	within := window.Columns(1, 1)
+	if rows := within.Window(1, 2); within.Row(2)[0] != 10 || rows.Row(1)[0] != 10 {
+		t.Fatalf("a window of a window holds %v and %v, want 10", within.Row(2), rows.Row(1))
+	}
 	if empty := a.Columns(4, 0); empty.Cols != 0 {
 		t.Fatalf("empty window has %d columns", empty.Cols)
 	}

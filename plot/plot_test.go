@@ -633,11 +633,13 @@ func TestRefusals(t *testing.T) {
 	gaussian := modelOf(t, rows, fit.Options{Formula: "y ~ x + z"})
 	levels := modelOf(t, rows, fit.Options{Formula: "y ~ city"})
 	lacking := must.Value(table.New().Numbers("x", []float64{1}).Numbers("z", []float64{1}).Source())(t)
+	none := must.Value(table.New().Numbers("x", nil).Numbers("z", nil).Numbers("y", nil).Source())(t)
 	for _, c := range []struct {
 		kind  Kind
 		input Input
 		want  string
 	}{
+		{Residuals, Input{Scorer: gaussian, Rows: none}, "the data have no rows; there can be"},
 		{"ppc_pi", Input{Scorer: gaussian}, "did you mean ppc_pit?"},
 		{"trace", Input{Scorer: gaussian}, "choose predictions, slopes, forest"},
 		{PPCPIT, Input{}, "there is no scorer"},
