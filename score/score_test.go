@@ -312,6 +312,30 @@ func gather(t *testing.T, name string, model *credence.Fitted, source credence.S
 	return scores
 }
 
+// Of many rows the CRPS is that of evenly spread ones, counted over all blocks.
+func TestCompareSpreadsRows(t *testing.T) {
+	type row struct{ X, Y float64 }
+	var rows []row
+	for i := range 1500 {
+		x := math.Sin(float64(i * i))
+		rows = append(rows, row{x, 2*x + math.Cos(float64(3*i*i))})
+	}
+	source := structs(t, rows)
+	model := fitted(t, source, fit.Options{Formula: "Y ~ X"})
+	sum, count := 0.0, 0.0
+	each(t, model, source, func(rows *score.Rows, i int) {
+		if rows.SourceRow(i)%3 == 0 {
+			sum, count = sum+rows.CRPS(i, rows.Target(i)), count+1
+		}
+	})
+	spread := score.NewScores("a", model)
+	spread.Expect(25_000) // of which each third is near ten thousand
+	must.Succeed(t, must.Value(scorer(t, model).Table(source, score.RequireTargets))(t).Each(context.Background(), spread.Add))
+	if got := must.Value(score.Compare(spread))(t).Models[0].CRPS; count != 500 || !near(float64(got), sum/count) {
+		t.Errorf("crps %v, want %v of %v rows", got, sum/count, count)
+	}
+}
+
 // Gains are differences of log densities over rows, with the standard error of their mean, over rows or groups of
 // them; a row of weight 2 is the row twice.
 func TestCompareByHand(t *testing.T) {

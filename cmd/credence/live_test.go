@@ -72,10 +72,15 @@ func TestPredictLiveStopsAtTheRow(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "m")
 	must(t, "fit", file(t, "t.csv", train), "--target", "y", "-o", model, "-q")
 	for rows, want := range map[string]string{
-		"x,c\n1,u\n2,v\nthree,u\n": `standard input:4: column "x": "three" is not a number`,
-		"x,c\n1,u\n2,w\n":          `standard input:3: column "c": level "w" was not seen in training`,
+		"x,c\n1,u\n2,v\nthree,u\n":              `standard input:4: column "x": "three" is not a number`,
+		"x,c\n1,u\n2,w\n":                       `standard input:3: column "c": level "w" was not seen in training`,
+		"x,c\n1,u\nthree,u\n2,v\nfour,u\n5,u\n": `standard input:3: column "x": "three" is not a number`,
 	} {
 		o := invoke(t, rows, "predict", model, "-")
+		before, _, _ := strings.Cut(strings.TrimPrefix(want, "standard input:"), ":")
+		if fmt.Sprint(strings.Count(o.out, "\n")+1) != before {
+			t.Errorf("answered before line %s: %s", before, o.out)
+		}
 		if o.code != exitFailed || !strings.Contains(o.err, want) {
 			t.Errorf("exit %d: %s%s, want %s", o.code, o.out, o.err, want)
 		}
