@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 )
@@ -34,6 +35,19 @@ func TestLeaveGaussianIsItsIntegral(t *testing.T) {
 		got, _, _ := left.TiltedMoments(c.y, mean, variance)
 		if want := math.Log(with / without); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%+v: %v, want %v", c, got, want)
+		}
+	}
+}
+
+// TestLearnedParameters: a parameter is learned unless it is stated, wherever its search began.
+func TestLearnedParameters(t *testing.T) {
+	for want, l := range map[int]credence.Likelihood{
+		0: likelihood.Gaussian{NoiseVariance: param.Hold(2)},
+		1: likelihood.StudentT{DegreesOfFreedom: param.Hold(4), Scale: param.From(1)},
+		2: likelihood.StudentT{Scale: param.From(1)},
+	} {
+		if got := learnedParameters(l); got != want {
+			t.Errorf("%v has %d, want %d", l, got, want)
 		}
 	}
 }

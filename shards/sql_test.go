@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -228,6 +229,8 @@ func TestSQLRefuses(t *testing.T) {
 	refused(t, answer(func(string) string { return "credence:0:1,2\n" }), "one to another query (credence:0:1)")
 	refused(t, answer(func(text string) string { return strings.ReplaceAll(text, ":1,", ":7,") }), "answers no statement")
 	refused(t, answer(func(string) string { return "a\"b" }), "no CSV")
+	decimals := regexp.MustCompile(`,(-?\d+)\.([-+e\d]+)`)
+	refused(t, answer(func(text string) string { return decimals.ReplaceAllString(text, `,"$1,$2"`) }), "no number")
 	first := db.ask(must.Value(job.Query())(t))
 	_, more, err := job.Merge(ctx, must.Value(job.Answer(strings.NewReader(first)))(t))
 	if err != nil || !more {

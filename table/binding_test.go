@@ -65,6 +65,11 @@ func TestOneRowHasOneMeaning(t *testing.T) {
 	check("any map", readOne[any](t, ofAny, run, map[string]any{"price": nil, "Zip": "a", "Sold": 1}), nan, 0, 1)
 	type named map[string]any
 	check("named map", readOne[any](t, ofAny, run, named{"price": 2, "Zip": "a", "Sold": 1}), 2, 0, 1)
+	type texts map[string]string
+	check("named map of texts", readOne[any](t, ofAny, run, texts{"price": "2", "Zip": "b", "Sold": "T"}), 2, 1, 1)
+	type numbers map[string]float64
+	check("named map of numbers", readOne(t, must.Value(Bind[any](LayoutOf(&credence.Schema{Columns: []credence.Column{{Name: "a"}, {Name: "b"}}})))(t),
+		NewRun(&credence.Schema{Columns: []credence.Column{{Name: "a"}, {Name: "b"}}}), any(numbers{"a": 2, "b": -3})), 2, -3)
 }
 
 // Sparse columns are the other keys of a map; those that training did not have are added up.
