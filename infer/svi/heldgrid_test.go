@@ -119,6 +119,14 @@ func TestHeldOutEnds(t *testing.T) {
 		if got := s.state.Tried[s.best].Steps; !slices.Equal(got, c.best) || c.tried > 0 && c.tried != len(s.state.Tried) {
 			t.Errorf("%s: %v of %v", c.name, got, s.state.Tried)
 		}
+		// the common steps go up to the top of a block, and beyond it that stands at its best
+		for step := 0; len(c.tops) == 2 && step <= c.tops[1]; step += decade {
+			if !slices.ContainsFunc(s.state.Tried, func(t tried) bool {
+				return t.Steps[1] == step && (t.Steps[0] == step) == (step <= c.tops[0])
+			}) {
+				t.Errorf("%s: the common step %d is not among %v", c.name, step, s.state.Tried)
+			}
+		}
 	}
 }
 
