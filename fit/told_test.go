@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/relation"
+	"github.com/credence-ml/credence/table"
 )
 
 // told are fits by an engine, with options that each make another answer, and others than each other.
@@ -80,5 +82,21 @@ func TestEveryOptionTells(t *testing.T) {
 				t.Errorf("%s= has no line here", place)
 			}
 		}
+	}
+}
+
+// TestConstantTargetsInOtherUnits: a constant target in another unit has the same fit in that unit.
+func TestConstantTargetsInOtherUnits(t *testing.T) {
+	type row struct{ X, Y float64 }
+	scale := func(y float64) float64 {
+		rows := make([]row, 40)
+		for i := range rows {
+			rows[i] = row{math.Sin(float64(i)), y}
+		}
+		fitted := must.Value(fit.Table(t.Context(), must.Value(table.Structs(rows))(t), fit.Options{Formula: "Y ~ X", Family: "studentt(df=4)"}))(t)
+		return fitted.Report.Hyper.Of("scale", math.NaN())
+	}
+	if five, more := scale(5), scale(5*1024); !(math.Abs(more/five-1024) <= 1e-6*1024) {
+		t.Errorf("scales are %v of 5, and %v of 1024 times 5", five, more)
 	}
 }
