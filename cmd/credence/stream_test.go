@@ -215,7 +215,11 @@ func TestStreamMalformed(t *testing.T) {
 	if o.code != exitFailed || !strings.Contains(o.err, path+":701: the row has 2 fields, the header 3") || !strings.Contains(o.err, "699 rows learned and saved") {
 		t.Fatalf("exit %d: %s", o.code, o.err)
 	}
-	o = invoke(t, "", "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--max-bad", "1")
+	selected := filepath.Join(t.TempDir(), "selected.txt")
+	o = invoke(t, "", "stream", path, "--formula", "click ~ hash(.)", "-o", model, "--max-bad", "1", "--write-selected", selected)
+	if names, err := os.ReadFile(selected); err != nil || len(names) == 0 {
+		t.Errorf("a stream that stops at a row writes the selected names %q, %v", names, err)
+	}
 	if o.code != exitFailed || !strings.Contains(o.err, path+":1501: column \"click\": \"maybe\" is not a number") {
 		t.Fatalf("exit %d: %s", o.code, o.err)
 	}
