@@ -64,6 +64,11 @@ func TestAnswersAddUp(t *testing.T) {
 			if q.What == base.AskPass { // which counts the parts that are not separated
 				want[2], sum[2] = math.Min(want[2], 1), math.Min(sum[2], 1)
 			}
+			for l := range 2 { // the second half of what draws are asked for are squares of what the first adds up
+				if total, squares := want[l], want[len(want)-2+l]; q.Rows > 0 && !(squares > 0 && total*total <= rows*squares) {
+					t.Errorf("%v, %s of %d rows: sum %v, of the squares %v", lik, q.What, q.Rows, total, squares)
+				}
+			}
 			for i, v := range want {
 				if !(math.Abs(sum[i]-v) <= 1e-9*(1+math.Abs(v))) {
 					t.Errorf("%v, %s of %d rows: number %d adds up to %v, want %v", lik, q.What, q.Rows, i, sum[i], v)

@@ -61,6 +61,42 @@ func TestMetric(t *testing.T) {
 	}
 }
 
+// TestMetricOfSome: variables that stand for some weights together, which are not the first, leave all others as they
+// are, and lead back to the same means.
+func TestMetricOfSome(t *testing.T) {
+	q, _ := alike(t, 2)
+	heavy := []int{1, 4, 5}
+	g := &metric{Bound: q, heavy: heavy, some: make([]float64, 3), upper: []float64{2, 0.5, -1, 0, 3, 0.25, 0, 0, 0.5}}
+	x := make([]float64, q.Size())
+	for i := range x {
+		x[i] = 1 + math.Sin(float64(i))
+	}
+	was := slices.Clone(x)
+	g.enter(x)
+	for k := range q.Components {
+		z, _ := q.Component(x, k)
+		m, _ := q.Component(was, k)
+		want := slices.Clone(m)
+		for i, j := range heavy {
+			want[j] = 0
+			for l := i; l < len(heavy); l++ {
+				want[j] += g.upper[i*3+l] * m[heavy[l]]
+			}
+		}
+		for j := range z {
+			if math.Abs(z[j]-want[j]) > 1e-12 {
+				t.Errorf("component %d: variable %d is %v, want %v", k, j, z[j], want[j])
+			}
+		}
+	}
+	g.leave(x)
+	for i := range x {
+		if math.Abs(x[i]-was[i]) > 1e-12 {
+			t.Errorf("number %d comes back as %v, was %v", i, x[i], was[i])
+		}
+	}
+}
+
 func testMetric(t *testing.T, q *Bound, x []float64, count int) {
 	ctx := context.Background()
 	g, err := q.metric(ctx, q.Rows(0), x, count)
