@@ -84,7 +84,11 @@ func fileOf(path string) (File, error) {
 		return failed(err)
 	}
 	if !info.Mode().IsRegular() {
-		return File{}, fmt.Errorf("%s: is a pipe, and each round reads anew: give files", path)
+		what := "a pipe"
+		if info.IsDir() {
+			what = "a folder"
+		}
+		return File{}, fmt.Errorf("%s: is %s, and each round reads a file anew: give files", path, what)
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -451,17 +451,21 @@ func TestPartsThatContradictTheirFiles(t *testing.T) {
 	}
 }
 
-// TestPipesAreNoFiles: each round reads anew, which a pipe cannot be; it is refused before anything waits for its
-// writer.
+// TestPipesAreNoFiles: each round reads anew, which neither a folder nor a pipe can be; a pipe is refused before anything
+// waits for its writer.
 func TestPipesAreNoFiles(t *testing.T) {
 	job := must.Value(New(ctx, write(t, 100), plainOptions, dataset.Options{}))(t)
 	job.Folder = t.TempDir()
 	path := filepath.Join(job.Folder, "f00.csv")
+	must.Succeed(t, os.Mkdir(path, 0o755))
+	_, err := job.Partial(ctx, 0)
+	refused(t, err, path+": is a folder, and each round reads a file anew: give files")
+	must.Succeed(t, os.Remove(path))
 	if err := exec.Command("mkfifo", path).Run(); err != nil {
 		t.Skip("there are no pipes here: ", err)
 	}
-	_, err := job.Partial(ctx, 0)
-	refused(t, err, path+": is a pipe, and each round reads anew: give files")
+	_, err = job.Partial(ctx, 0)
+	refused(t, err, path+": is a pipe, and each round reads a file anew: give files")
 }
 
 // TestRowsAreNamedByTheirFiles: a row that the model cannot take is told by its file and line while files are counted.
