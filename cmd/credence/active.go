@@ -290,7 +290,7 @@ func (p *program) printSimulation(found *active.Simulation, scores []active.Scor
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "%d\t%.4f\t%.4f\t\n", found.Full.Labels, found.Full.Error, found.Full.LogLoss)
+	fmt.Fprintf(w, "all %d\t%.4f\t%.4f\t\n", found.Full.Labels, found.Full.Error, found.Full.LogLoss)
 	w.Flush()
 	if stop := found.Stop; stop != nil && stop.Labels > 0 {
 		p.say("stop    at %d labels: %s", stop.Labels, stop.Reason)
