@@ -482,3 +482,33 @@ func TestRemedies(t *testing.T) {
 		})
 	}
 }
+
+// TestPowerOfStiffCurves: a term of ten functions in 600 counts, of a curve sin 8b on the logarithm where b is normal, is
+// called stiff the more often the larger the curve is.
+func TestPowerOfStiffCurves(t *testing.T) {
+	if !study.Calibration() {
+		t.Skip("a study of a minute")
+	}
+	const sets = 40
+	for _, c := range []struct {
+		amplitude   float64
+		least, most int
+	}{{0.4, 0, 4}, {0.6, 5, 25}, {0.7, 15, 34}, {0.8, 28, sets}, {1, 38, sets}} {
+		found := 0
+		for seed := range uint64(sets) {
+			m := newMixed(900, firstSeed()+1000+seed)
+			all := wavy(likelihood.Poisson{}, c.amplitude)(m.rng, sheet{[]string{"a", "b", "c", "d"}, [][]float64{m.a, m.b, m.c, m.d}})
+			train := all.keep(func(_ rowOf, i int) bool { return i%3 > 0 })
+			model, source := train.fitted(t, "y ~ a + s(b) + c + d", "poisson")
+			for _, f := range findings(t, model, source, criticism.Options{Fitted: true}) {
+				if f.Check == "trend" && strings.Contains(f.Remedy, "s(b, k=30)") {
+					found++
+				}
+			}
+		}
+		t.Logf("amplitude %v: in %d of %d sets", c.amplitude, found, sets)
+		if found < c.least || found > c.most {
+			t.Errorf("a curve of amplitude %v is found in %d of %d sets, where %d to %d are expected", c.amplitude, found, sets, c.least, c.most)
+		}
+	}
+}
