@@ -483,8 +483,8 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// TestPowerOfStiffCurves: a term of ten functions in 600 counts, of a curve sin 8b on the logarithm where b is normal, is
-// called stiff the more often the larger the curve is.
+// TestPowerOfStiffCurves: a term of ten functions in 600 counts, of a curve sin 8b on the logarithm where b is normal,
+// is called stiff the more often the larger the curve is.
 func TestPowerOfStiffCurves(t *testing.T) {
 	if !study.Calibration() {
 		t.Skip("a study of a minute")

@@ -428,8 +428,8 @@ func TestCentresAreRowsOfTheData(t *testing.T) {
 	}
 }
 
-// Centres lie far from each other: where rows lie in three heaps, each has one of three centres, though the heap that the
-// third lies in is nearer to the first centre than to the second.
+// Centres lie far from each other: where rows lie in three heaps, each has one of three centres, though the heap that
+// the third lies in is nearer to the first centre than to the second.
 func TestCentresLieApart(t *testing.T) {
 	source := houses(300)
 	for i := range source.rows {

@@ -451,8 +451,8 @@ func TestPartsThatContradictTheirFiles(t *testing.T) {
 	}
 }
 
-// TestPipesAreNoFiles: each round reads anew, which neither a folder nor a pipe can be; a pipe is refused before anything
-// waits for its writer.
+// TestPipesAreNoFiles: each round reads anew, which neither a folder nor a pipe can be; a pipe is refused before
+// anything waits for its writer.
 func TestPipesAreNoFiles(t *testing.T) {
 	job := must.Value(New(ctx, write(t, 100), plainOptions, dataset.Options{}))(t)
 	job.Folder = t.TempDir()
