@@ -3,8 +3,11 @@ package candidates_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -362,6 +365,240 @@ func TestExpected(t *testing.T) {
 		}
 		if a, b := stated.OddsA, stated.OddsB; a != 1 || b != 9 {
 			t.Errorf("Beta(%v, %v) is not what was stated", a, b)
+		}
+	}
+}
+
+// TestSettingsOfOtherUnits: a target a·y + c under stated variances a² times as large has the setting of y, since all is
+// in units of the target; what is told of it is in its own: noise, and variances of kept blocks, a² times as large. The
+// intercept stands at the mean of the target by weights times precisions, with a deviation of 10 of its own, and a slab
+// or a noise that is stated begins there; what is held is not learned, and what is guessed is.
+func TestSettingsOfOtherUnits(t *testing.T) {
+	const n, a, c = 30, 50.0, -700.0
+	s := conform.NewSelection(n, 6, 2, 0.3, 1, 0.5, true, 4)
+	for i := range n {
+		s.Weight, s.Precision, s.Offset = append(s.Weight, float64(1+i%2)), append(s.Precision, 0.5+float64(i%3)), append(s.Offset, 0.1*float64(i%5))
+	}
+	y, offset := s.Target, s.Offset
+	of := func(by, add float64, stated func(v float64) param.Parameter) (*candidates.Table, *candidates.Setting, credence.Model) {
+		s.Target, s.Offset = make([]float64, n), make([]float64, n)
+		for i := range n {
+			s.Target[i], s.Offset[i] = by*y[i]+add, by*offset[i]
+		}
+		model := credence.Model{Features: conform.Columns{Dense: 4, Sparse: 2, Kept: 2, Intercept: true}, Likelihood: likelihood.Gaussian{NoiseVariance: stated(0.3 * by * by)}, Prior: prior.SpikeSlab{Slab: stated(4 * by * by), Inclusion: stated(0.25)}}
+		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
+		return table, must.Value(table.NewSetting("test", model, candidates.Sparse))(t), model
+	}
+	guess := func(v float64) param.Parameter { return param.Parameter{Value: v, State: param.Guess} }
+	for _, stated := range []func(v float64) param.Parameter{param.Hold, guess} {
+		table, one, _ := of(1, 0, stated)
+		moved, other, model := of(a, c, stated)
+		learned := stated(1).State != param.Held
+		if one.Noise.Learned != learned || one.Slab.Learned != learned || one.Odds.Learned != learned {
+			t.Errorf("learned %v, %v and %v, want %v", one.Noise.Learned, one.Slab.Learned, one.Odds.Learned, learned)
+		}
+		sum, total, weights := 0.0, 0.0, 0.0
+		for i := range n {
+			w := s.Weight[i] * s.Precision[i]
+			sum, total, weights = sum+w*(y[i]-offset[i]), total+w, weights+s.Weight[i]
+		}
+		square := 0.0
+		for i := range n {
+			gap := y[i] - offset[i] - sum/total
+			square += s.Weight[i] * s.Precision[i] * gap * gap / total
+		}
+		scale := math.Sqrt(square)
+		for _, of := range []struct {
+			what            string
+			got, moved, own float64
+		}{
+			{"noise", one.Noise.Start, other.Noise.Start, math.Log(0.3)/2 - math.Log(table.Units.Noise)},
+			{"slab", one.Slab.Start, other.Slab.Start, math.Log(2 / scale)},
+			{"odds", one.Odds.Start, other.Odds.Start, math.Log(0.25 / 0.75)},
+			{"variance of the intercept", one.Kept[0], other.Kept[0], 100},
+			{"mean of the intercept", one.KeptMean[0], other.KeptMean[0], 0},
+			{"variance of a kept column", one.Kept[2], other.Kept[2], math.Exp(2 * one.KeptBlocks[0].Start)},
+			{"variance of a candidate", one.Kept[3], other.Kept[3], 0},
+			{"size", one.Size, other.Size, one.Size},
+			{"scale of the slab", one.SlabPrior.Scale, other.SlabPrior.Scale, 1 / math.Sqrt(one.Size*math.Max(1, 0.25*4))},
+			{"kept variance", one.KeptValues([]float64{0.7})[0].Value, other.KeptValues([]float64{0.7})[0].Value / (a * a), math.Exp(1.4) * square},
+			{"unit", table.Units.Scale, moved.Units.Scale / a, scale},
+			{"rows", table.Total, moved.Total, weights},
+		} {
+			if gap := 1e-9 * (1 + math.Abs(of.own)); !(math.Abs(of.got-of.own) <= gap) || !(math.Abs(of.moved-of.own) <= gap) {
+				t.Errorf("%s: %v, and %v in other units, want %v", of.what, of.got, of.moved, of.own)
+			}
+		}
+		near(t, "targets", other.Target, one.Target)
+		fitted := other.Fitted(moved, model, model.Prior, nil, 0.5, []float64{0.2}, credence.Value{Name: "slab", Value: 7})
+		noise := 0.5 * moved.Units.Noise * moved.Units.Noise
+		want := []credence.Value{{Name: "noise_variance", Value: noise}, {Name: "slab", Value: 7}, {Name: "prior_variance.kept", Value: math.Exp(0.4) * moved.Units.Scale * moved.Units.Scale}}
+		if !slices.Equal(fitted.Report.Hyper, want) || fitted.Report.Status != credence.Converged {
+			t.Errorf("%v, %v, want %v", fitted.Report.Status, fitted.Report.Hyper, want)
+		}
+		if g := fitted.Members[0].Model.Likelihood.(likelihood.Gaussian); g.NoiseVariance.Value != noise {
+			t.Errorf("the noise of the model is %v, want %v", g.NoiseVariance.Value, noise)
+		}
+		if kept := fitted.Members[0].Model.Prior.(prior.SpikeSlab).Kept; len(kept) != 1 || kept["kept"] != want[2].Value {
+			t.Errorf("the prior keeps %v, want %v", kept, want[2])
+		}
+	}
+}
+
+// TestRotate: with as few orthogonal columns as rows f can be all that it can be with all columns, at the same sum of
+// squared weights; the weights that come back make the same f, and the intercept, which has no part in that sum, is one
+// of them.
+func TestRotate(t *testing.T) {
+	const n, dense, sparse = 6, 4, 9
+	ws, rng := credence.NewWorkspace(1), rand.New(rand.NewPCG(4, 4))
+	table, x, _, _ := load(t, n, dense, sparse)
+	rotated, back, ok := table.Rotate(ws)
+	if !ok || rotated.Rows != n || rotated.Count() > n+1 || rotated.Intercept != rotated.Count()-1 {
+		t.Fatalf("%t: %d columns, the intercept %d", ok, rotated.Count(), rotated.Intercept)
+	}
+	weights, got, want := make([]float64, rotated.Count()), make([]float64, n), make([]float64, n)
+	for j := range weights {
+		weights[j] = rng.NormFloat64()
+	}
+	own := back(weights)
+	rotated.Mul(ws, got, weights)
+	x.MulVec(want, own)
+	near(t, "f", got, want)
+	sums := [2]float64{}
+	for k, list := range [][]float64{weights[:rotated.Intercept], own[1:]} {
+		for _, w := range list {
+			sums[k] += w * w
+		}
+	}
+	near(t, "squares of weights", sums[:1], sums[1:])
+	near(t, "intercept", own[:1], weights[rotated.Intercept:])
+	for j := range rotated.Intercept {
+		for k := range j {
+			product := 0.0
+			a, b := make([]float64, n), make([]float64, n)
+			rotated.Column(a, j)
+			rotated.Column(b, k)
+			for i := range a {
+				product += a[i] * b[i]
+			}
+			if math.Abs(product) > 1e-9 {
+				t.Errorf("columns %d and %d have the product %v", j, k, product)
+			}
+		}
+	}
+}
+
+// TestResolves: rows resolve a slab from where its variance, times the weight of the rows and the mean square of a
+// column, is that of the noise, which of classes is 4 for logits and π/2 for probits; a slab that is held they resolve.
+func TestResolves(t *testing.T) {
+	table := &candidates.Table{Total: 50}
+	for _, c := range []struct {
+		setting candidates.Setting
+		noise   float64
+	}{
+		{candidates.Setting{Size: 0.5}, 3},
+		{candidates.Setting{Size: 0.5, Classes: true, Link: likelihood.Logit}, 2},
+		{candidates.Setting{Size: 0.5, Classes: true, Link: likelihood.Probit}, math.Sqrt(math.Pi / 2)},
+	} {
+		edge := math.Log(c.noise / math.Sqrt(50*0.5))
+		for _, learned := range []bool{true, false} {
+			c.setting.Slab.Learned = learned
+			if c.setting.Resolves(table, edge-1e-6, math.Log(3)) == learned || !c.setting.Resolves(table, edge+1e-6, math.Log(3)) {
+				t.Errorf("%+v: the edge is not at %v", c.setting, edge)
+			}
+		}
+	}
+}
+
+// TestTold: a fit whose inclusions are more than twice what rows resolve, by a candidate or more, says by how much; the
+// sums are over candidates, of which a group counts once.
+func TestTold(t *testing.T) {
+	s := candidates.Setting{Candidates: []candidates.Candidate{{First: 1, Count: 2}, {First: 3, Count: 1}, {First: 4, Count: 1}}}
+	for _, c := range []struct {
+		inclusion, resolved []float64
+		says                string
+	}{
+		{[]float64{1, 0.9, 0.9, 0.8, 0.7}, []float64{1, 0.3, 0.3, 0.2, 0.1}, "of 2.4 features expected to be in, 1.8 are"},
+		{[]float64{1, 0.9, 0.9, 0.8, 0.7}, []float64{1, 0.6, 0.6, 0.5, 0.2}, ""},
+		{[]float64{1, 0.5, 0.5, 0.4, 0.1}, []float64{1, 0.1, 0.1, 0, 0}, ""},
+	} {
+		out := new(credence.Fitted)
+		s.TakeResolved(out, c.inclusion, c.resolved)
+		if got := strings.Join(out.Report.Warnings, "; "); (got == "") != (c.says == "") || !strings.Contains(got, c.says) || &out.Resolved[0] != &c.resolved[0] {
+			t.Errorf("%v of %v: %q, want %q", c.resolved, c.inclusion, got, c.says)
+		}
+	}
+}
+
+// TestPairs: engines for selection take gaussian targets and classes by logit or probit under a spike-and-slab prior,
+// and those with a spike at 0 no other spike; each of the others is refused.
+func TestPairs(t *testing.T) {
+	for _, c := range []struct {
+		l            credence.Likelihood
+		p            credence.Prior
+		takes, point bool
+	}{
+		{likelihood.Gaussian{}, prior.SpikeSlab{}, true, true},
+		{likelihood.Bernoulli{}, prior.SpikeSlab{}, true, true},
+		{likelihood.Bernoulli{Link: likelihood.Probit}, prior.SpikeSlab{}, true, true},
+		{likelihood.Bernoulli{Link: likelihood.Cloglog}, prior.SpikeSlab{}, false, false},
+		{likelihood.Poisson{}, prior.SpikeSlab{}, false, false},
+		{likelihood.Gaussian{NoiseVariance: param.Hold(-1)}, prior.SpikeSlab{}, false, false},
+		{likelihood.Gaussian{}, prior.Normal{}, false, false},
+		{likelihood.Gaussian{}, prior.SpikeSlab{Slab: param.Hold(-1)}, false, false},
+		{likelihood.Gaussian{}, prior.SpikeSlab{Spike: param.Hold(0.01), Slab: param.Hold(1)}, true, false},
+	} {
+		if err := candidates.Supports("test", c.l, c.p); (err == nil) != c.takes {
+			t.Errorf("%v, %v: %v", c.l, c.p, err)
+		}
+		if err := candidates.PointSpike("test", c.l, c.p); (err == nil) != c.point {
+			t.Errorf("%v, %v: the point 0: %v", c.l, c.p, err)
+		}
+		features := conform.Columns{Dense: 2}
+		check := func(features credence.Features, options error) error {
+			return candidates.Check(credence.Model{Features: features, Likelihood: c.l, Prior: c.p}, "test", func(l credence.Likelihood, p credence.Prior) error { return candidates.Supports("test", l, p) }, options)
+		}
+		if none, bad := check(nil, nil), check(features, errors.New("bad")); none == nil || bad == nil || (check(features, nil) == nil) != c.takes {
+			t.Errorf("%v, %v: %v without features, %v of bad options", c.l, c.p, none, bad)
+		}
+	}
+}
+
+// TestCheckpointsOfOtherData: the checkpoint of a fit is not that of another target, offset, weight or precision, nor
+// of other columns, of the same means; nor of another family, prior, option or engine.
+func TestCheckpointsOfOtherData(t *testing.T) {
+	kind := func(change func(s *conform.Selection), model credence.Model, options any) string {
+		s := conform.NewSelection(12, 4, 2, 0.3, 1, 0.5, true, 4)
+		for i := range 12 {
+			s.Weight, s.Precision, s.Offset = append(s.Weight, float64(1+i%2)), append(s.Precision, 1), append(s.Offset, 0.1*float64(i%5))
+		}
+		change(s)
+		model.Features = conform.Columns{Dense: 4, Intercept: true}
+		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
+		file := table.Checkpoint("path", "test", 3, model, options)
+		k := must.Value(file.Kind())(t)
+		if file.Path != "path" || k.Name != "test" || k.Format != 3 {
+			t.Errorf("%q, %q, format %d", file.Path, k.Name, k.Format)
+		}
+		return fmt.Sprint(k.Fingerprint)
+	}
+	same, model := func(*conform.Selection) {}, credence.Model{Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
+	first := kind(same, model, 1)
+	if again := kind(same, model, 1); again != first {
+		t.Errorf("the same has the prints %s and %s", first, again)
+	}
+	for what, other := range map[string]string{
+		"target":    kind(func(s *conform.Selection) { s.Target[3]++ }, model, 1),
+		"offset":    kind(func(s *conform.Selection) { s.Offset[3]++ }, model, 1),
+		"weight":    kind(func(s *conform.Selection) { s.Weight[3]++ }, model, 1),
+		"precision": kind(func(s *conform.Selection) { s.Precision[3]++ }, model, 1),
+		"column":    kind(func(s *conform.Selection) { s.X.Row(3)[1], s.X.Row(5)[1] = s.X.Row(3)[1]+1, s.X.Row(5)[1]-1 }, model, 1),
+		"option":    kind(same, model, 2),
+		"family":    kind(same, credence.Model{Likelihood: likelihood.Gaussian{NoiseVariance: param.Hold(2)}, Prior: prior.SpikeSlab{}}, 1),
+		"prior":     kind(same, credence.Model{Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{Slab: param.Hold(2)}}, 1),
+	} {
+		if other == first {
+			t.Errorf("another %s has the same print", what)
 		}
 	}
 }
