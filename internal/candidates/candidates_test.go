@@ -369,10 +369,10 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// TestSettingsOfOtherUnits: a target a·y + c under stated variances a² times as large has the setting of y, since all is
-// in units of the target; what is told of it is in its own: noise, and variances of kept blocks, a² times as large. The
-// intercept stands at the mean of the target by weights times precisions, with a deviation of 10 of its own, and a slab
-// or a noise that is stated begins there; what is held is not learned, and what is guessed is.
+// TestSettingsOfOtherUnits: a target a·y + c under stated variances a² times as large has the setting of y, since all
+// is in units of the target; what is told of it is in its own: noise, and variances of kept blocks, a² times as
+// large. The intercept stands at the mean of the target by weights times precisions, with a deviation of 10 of its own,
+// and a slab or a noise that is stated begins there; what is held is not learned, and what is guessed is.
 func TestSettingsOfOtherUnits(t *testing.T) {
 	const n, a, c = 30, 50.0, -700.0
 	s := conform.NewSelection(n, 6, 2, 0.3, 1, 0.5, true, 4)
