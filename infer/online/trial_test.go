@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -152,7 +153,7 @@ func TestTrialEndsAndResumes(t *testing.T) {
 	if len(trial.learners) != 1 || trial.Weight(3) != alone.Weight(3) || trial.Weight(credence.InterceptSlot) != alone.Weight(credence.InterceptSlot) {
 		t.Errorf("%d learners are left; the weight is %v, of the winner alone %v", len(trial.learners), trial.Weight(3), alone.Weight(3))
 	}
-	for _, damaged := range []string{`{"trial":{"rows":1,"loss":[1],"learners":[]}}`, `{"trial":{"rows":-1,"loss":[],"learners":[]}}`, `{"trial":`} {
+	for _, damaged := range []string{`{"trial":{"rows":1,"loss":[1],"learners":[]}}`, `{"trial":{"rows":-1,"loss":[],"learners":[]}}`, `{"trial":{"rows":-1,"loss":[1],"learners":[{}]}}`, `{"trial":{"rows":1,"loss":[1,2],"learners":[{}]}}`, `{"trial":{"rows":1,"loss":[1e308],"learners":[{}]}}`, `{"trial":`} {
 		if _, err := RestoreTrial(json.RawMessage(damaged), nil, RestoreSGD); err == nil {
 			t.Errorf("%s is taken", damaged)
 		}
@@ -167,6 +168,64 @@ func TestStatedSettingsAreHeld(t *testing.T) {
 	for _, c := range (FTRLConfig{L1: 0.5}).Tried() {
 		if c.Alpha == 0 || c.L1 != 0.5 {
 			t.Errorf("%+v is tried", c)
+		}
+	}
+}
+
+// Rows that say nothing, and rows that one learner refuses, change neither the losses nor the count of rows, whatever
+// else comes with them; and a refused row is told once, whoever refuses it.
+func TestTrialCountsRowsThatAreLearned(t *testing.T) {
+	b := trialRows(rand.New(rand.NewPCG(5, 6)), 60, 1)
+	for i := range 60 {
+		b.Target[i], b.Weight = float64(i%2), append(b.Weight, 1+float64(i%3))
+	}
+	few := newTrial(0.1, 0.5)
+	few.Learn(b, make([]float64, 60))
+	more, both := newTrial(0.1, 0.5), make([]float64, 63)
+	for k, i := range []int{10, 20, 30} {
+		row := part(b, i, i+1)
+		row.Target, row.Weight = []float64{[]float64{math.NaN(), 1, 0}[k]}, []float64{[]float64{3, 0, 1e300}[k]}
+		if k == 2 {
+			row.Sparse.Value = []float64{1e200, 1, 1}
+		}
+		refused := more.Learn(row, both[:1])
+		if want := [][]int{nil, nil, {0}}[k]; !slices.Equal(refused, want) {
+			t.Errorf("row %d: rows %v are refused, want %v", k, refused, want)
+		}
+	}
+	more.Learn(b, both[:60])
+	if more.rows != 60 || few.rows != 60 || !slices.Equal(more.loss, few.loss) {
+		t.Errorf("%d rows with the losses %v, want %d with %v", more.rows, more.loss, few.rows, few.loss)
+	}
+}
+
+// A state of which a feature has numbers that cannot have been learned is refused, and the refusal names the feature.
+func TestStatesWithoutNumbersAreRefused(t *testing.T) {
+	b := trialRows(rand.New(rand.NewPCG(7, 8)), 100, 1)
+	for name, c := range map[string]struct {
+		learner credence.Online
+		restore func([]byte, *safetensors.Reader) (credence.Online, error)
+	}{
+		"ftrl":        {NewFTRL(FTRLConfig{}), func(d []byte, r *safetensors.Reader) (credence.Online, error) { return RestoreFTRL(d, r) }},
+		"adpredictor": {NewAdPredictor(AdPredictorConfig{}), func(d []byte, r *safetensors.Reader) (credence.Online, error) { return RestoreAdPredictor(d, r) }},
+	} {
+		c.learner.Learn(b, make([]float64, 100))
+		document, tensors, err := c.learner.State()
+		must.Succeed(t, err)
+		for _, spoiled := range []pair{{math.NaN(), 1}, {0, math.Inf(1)}, {math.Inf(-1), 1}, {0.5, -1}, {0.25, 0.5}} {
+			rows := safetensors.RowsOf(pairsName, 12, 2, func(slot int, row []float64) {
+				copy(row, []float64{0.1, 0.2})
+				if slot == 7 {
+					copy(row, spoiled[:])
+				}
+			})
+			var file bytes.Buffer
+			must.Succeed(t, safetensors.Write(&file, map[string]string{}, []safetensors.Tensor{rows}))
+			r := must.Value(safetensors.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len())))(t)
+			learner, err := c.restore(document, r)
+			if sound := spoiled == (pair{0.25, 0.5}); sound != (err == nil) || !sound && !strings.Contains(err.Error(), "feature 7") {
+				t.Errorf("%s, %v: %v, %v (%d tensors)", name, spoiled, learner, err, len(tensors))
+			}
 		}
 	}
 }

@@ -117,3 +117,128 @@ func fourier(t testing.TB, p, n int) *feature.Set {
 	drawn := must.Value(term.Draw(&in, n, rand.New(rand.NewPCG(7, 7))))(t)
 	return must.Value(feature.New(in, &feature.Intercept{}, drawn))(t)
 }
+
+// TestLogWeightsOfTheExactPosterior: of columns that have nothing in common the posterior of a gaussian family is one of
+// independent weights, and so is a mixture of components that are all it: every importance weight is then the evidence,
+// in logarithms, and so is the bound, also of two components, whose entropy is that of one. Components elsewhere have
+// weights whose mean is the evidence. Rows have weights, offsets and precisions.
+func TestLogWeightsOfTheExactPosterior(t *testing.T) {
+	const noise = 0.7
+	rows := &credence.Batch{X: linop.Dense{Rows: 5, Cols: 2, Stride: 2, Data: []float64{1, 0, 0, 2, -3, 0, 0.5, 0, 0, 1.5}}, Target: []float64{1, 2, -1, 0.3, 4}, Offset: []float64{0.5, 0, 1, -1, 0}, Weight: []float64{1, 2, 1, 0, 3}, Precision: []float64{1, 0.5, 2, 1, 4}}
+	rows.Sparse.Reset(0)
+	for range 5 {
+		rows.Sparse.AppendRow(nil, nil)
+	}
+	lik := likelihood.Gaussian{NoiseVariance: param.Hold(noise)}
+	mean, variance, evidence := make([]float64, 2), make([]float64, 2), 0.0
+	for j := range 2 {
+		precision, pull := 1.0, 0.0
+		for i, y := range rows.Target {
+			x := rows.X.Row(i)[j]
+			w := rows.Weight[i] * rows.Precision[i] / noise
+			precision, pull = precision+w*x*x, pull+w*x*(y-rows.Offset[i])
+		}
+		mean[j], variance[j] = pull/precision, 1/precision
+		evidence += (math.Log(variance[j]) + pull*mean[j]) / 2
+	}
+	for i, y := range rows.Target {
+		own := noise / rows.Precision[i]
+		evidence -= rows.Weight[i] * (math.Log(2*math.Pi*own) + (y-rows.Offset[i])*(y-rows.Offset[i])/own) / 2
+	}
+	for _, c := range []struct {
+		components int
+		apart      float64
+	}{{1, 0}, {3, 0}, {3, 0.5}} {
+		q := bound(t, rows, conform.Columns{Dense: 2}, lik, c.components)
+		x := make([]float64, q.Size())
+		for k := range c.components {
+			m, logs := q.Component(x, k)
+			for j := range m {
+				m[j], logs[j] = mean[j]+c.apart*float64(k-1)*math.Sqrt(variance[j]), math.Log(variance[j])+c.apart*float64(k)
+			}
+		}
+		elbo, se, lower, err := q.ELBO(context.Background(), x, rand.New(rand.NewPCG(1, 2)))
+		must.Succeed(t, err)
+		logs := must.Value(q.LogWeights(context.Background(), x, rand.New(rand.NewPCG(3, 4)), 3001))(t)
+		if len(logs) != 3001/c.components*c.components {
+			t.Errorf("%+v: %d weights", c, len(logs))
+		}
+		sum, square := 0.0, 0.0
+		for _, v := range logs {
+			share := math.Exp(v - evidence)
+			if sum, square = sum+share, square+share*share; c.apart == 0 && math.Abs(v-evidence) > 1e-9 {
+				t.Fatalf("%+v: a log weight is %v, the evidence %v", c, v, evidence)
+			}
+		}
+		n := float64(len(logs))
+		if spread := math.Sqrt(square/n - sum/n*sum/n); math.Abs(sum/n-1) > 4*spread/math.Sqrt(n)+1e-9 {
+			t.Errorf("%+v: the mean of the weights is %v ± %v of the evidence", c, sum/n, spread/math.Sqrt(n))
+		}
+		if gap := elbo - evidence; c.apart == 0 && math.Abs(gap) > 4*se+1e-9 || c.apart > 0 && !(gap < -4*se && lower < elbo) {
+			t.Errorf("%+v: the bound is %v ± %v and %v, the evidence %v", c, elbo, se, lower, evidence)
+		}
+		v, m := q.Moments(x)
+		members := q.Posterior(x)
+		want := make([]float64, 4)
+		for k := range c.components {
+			of, logs := q.Component(x, k)
+			for j, m := range of {
+				want[j] += m / float64(c.components)
+				want[2+j] += (math.Exp(logs[j]) + m*m) / float64(c.components)
+			}
+		}
+		own, spread := make([]float64, 2), make([]float64, 2)
+		members.Marginals(own, spread)
+		for j := range 2 {
+			want[2+j] -= want[j] * want[j]
+			for what, got := range map[string][2]float64{"moments": {m[j], v[j]}, "the posterior": {own[j], spread[j]}} {
+				if math.Abs(got[0]-want[j]) > 1e-12 || math.Abs(got[1]-want[2+j]) > 1e-12 {
+					t.Errorf("%+v, %s: weight %d has %v, want %v and %v", c, what, j, got, want[j], want[2+j])
+				}
+			}
+		}
+	}
+}
+
+// TestInitialVariances: one component begins at the starting values, with the variance of each weight by the curvature
+// of all rows there, some standing for more; of rows that are all alike those some tell the same.
+func TestInitialVariances(t *testing.T) {
+	const rows = 20_000
+	data := &credence.Batch{X: linop.NewDense(rows, 2)}
+	for i := range rows {
+		copy(data.X.Row(i), []float64{0.5, -2})
+		data.Target, data.Weight, data.Offset = append(data.Target, 3), append(data.Weight, 0.25), append(data.Offset, 0.2)
+	}
+	data.Sparse.Reset(0)
+	for range rows {
+		data.Sparse.AppendRow(nil, nil)
+	}
+	unit := prior.Normal{Variance: param.Hold(0.4)}
+	features := conform.Columns{Dense: 2}
+	groups := must.Value(base.Groups("test", features, unit))(t)
+	pr := &problem.Problem{Workspace: credence.NewWorkspace(1), Data: conform.Opened(t, likelihood.Poisson{}, data), Features: features, Likelihood: likelihood.Poisson{}, Prior: unit, Groups: groups, Dims: 2}
+	start := must.Value(pr.Start(context.Background(), pr.Rows(problem.StartRows), pr.Rows(0)))(t)
+	copy(start.Mean, []float64{0.3, -0.1})
+	f := New(NewBound(pr, 1, start.Family), start, Options{Seed: 1})
+	x := must.Value(f.Initial(context.Background()))(t)
+	m, logs := f.Component(x, 0)
+	for j, by := range []float64{0.5, -2} {
+		rate := math.Exp(0.5*0.3 + 2*0.1 + 0.2)
+		want := -math.Log(1/0.4 + rows*0.25*rate*by*by)
+		if m[j] != start.Mean[j] || math.Abs(logs[j]-want) > 1e-9 {
+			t.Errorf("weight %d begins at %v with the log variance %v, want %v and %v", j, m[j], logs[j], start.Mean[j], want)
+		}
+	}
+	c := &stochastic{Fit: f}
+	largest := must.Value(c.largestCurvature(context.Background(), pr.Rows(problem.StartRows), x))(t)
+	variance := []float64{math.Exp(logs[0]), math.Exp(logs[1])}
+	// Two columns that go together: √Ψ(Λ⁻¹ + φφᵀΣβ)√Ψ has nearly the trace of its largest eigenvalue.
+	total := 0.0
+	rate := rows * 0.25 * math.Exp(0.5*0.3+2*0.1+0.2+(0.25*variance[0]+4*variance[1])/2)
+	for j, by := range []float64{0.5, -2} {
+		total += variance[j] * (1/0.4 + rate*by*by)
+	}
+	if !(math.Abs(largest/(1.2*total)-1) < 0.01) {
+		t.Errorf("the largest curvature is %v, want %v", largest, 1.2*total)
+	}
+}

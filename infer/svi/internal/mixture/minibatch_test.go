@@ -143,3 +143,56 @@ func TestSettled(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesByHand: three steps of every rule along one variable, by the formulas of the papers written out.
+func TestRulesByHand(t *testing.T) {
+	g := [3]float64{2, -0.5, 1}
+	const rate = 0.3
+	sq := func(x float64) float64 { return x * x }
+	for rule, want := range map[Rule]func(moves *[3]float64){
+		SGD: func(m *[3]float64) {
+			for k := range m {
+				m[k] = rate * g[k]
+			}
+		},
+		Momentum: func(m *[3]float64) {
+			m[0], m[1] = rate*g[0], rate*(0.9*g[0]+g[1])
+			m[2] = rate * (0.81*g[0] + 0.9*g[1] + g[2])
+		},
+		AdaGrad: func(m *[3]float64) {
+			sum := 0.0
+			for k := range m {
+				sum += sq(g[k])
+				m[k] = rate * g[k] / math.Sqrt(sum)
+			}
+		},
+		AdaDelta: func(m *[3]float64) {
+			of, moves := 0.0, 0.0
+			for k := range m {
+				of = 0.95*of + 0.05*sq(g[k])
+				move := g[k] * math.Sqrt((moves+1e-6)/(of+1e-6))
+				moves = 0.95*moves + 0.05*sq(move)
+				m[k] = rate * move
+			}
+		},
+		Adam: func(m *[3]float64) {
+			first := [3]float64{0.1 * g[0], 0.09*g[0] + 0.1*g[1], 0.081*g[0] + 0.09*g[1] + 0.1*g[2]}
+			second := [3]float64{0.001 * sq(g[0]), 0.000999*sq(g[0]) + 0.001*sq(g[1]), 0.000998001*sq(g[0]) + 0.000999*sq(g[1]) + 0.001*sq(g[2])}
+			for k := range m {
+				n := float64(k + 1)
+				m[k] = rate * first[k] / (1 - math.Pow(0.9, n)) / math.Sqrt(second[k]/(1-math.Pow(0.999, n)))
+			}
+		},
+	} {
+		var moves [3]float64
+		want(&moves)
+		z, of := []float64{7, 1}, memory{}
+		for k := range g {
+			before := z[1]
+			rule.step(&of, k+1, z, []float64{0, g[k]}, rate)
+			if got := z[1] - before; math.Abs(got-moves[k]) > 1e-6*math.Abs(moves[k]) || z[0] != 7 {
+				t.Errorf("%s: step %d goes by %v, want %v; one without a slope stands at %v", rule, k+1, got, moves[k], z[0])
+			}
+		}
+	}
+}
