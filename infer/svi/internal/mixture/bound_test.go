@@ -118,10 +118,10 @@ func fourier(t testing.TB, p, n int) *feature.Set {
 	return must.Value(feature.New(in, &feature.Intercept{}, drawn))(t)
 }
 
-// TestLogWeightsOfTheExactPosterior: of columns that have nothing in common the posterior of a gaussian family is one of
-// independent weights, and so is a mixture of components that are all it: every importance weight is then the evidence,
-// in logarithms, and so is the bound, also of two components, whose entropy is that of one. Components elsewhere have
-// weights whose mean is the evidence. Rows have weights, offsets and precisions.
+// TestLogWeightsOfTheExactPosterior: of columns that have nothing in common the posterior of a gaussian family is one
+// of independent weights, and so is a mixture of components that are all it: every importance weight is then the
+// evidence, in logarithms, and so is the bound, also of several components, whose entropy is that of one. Components
+// elsewhere have weights whose mean is the evidence. Rows have weights, offsets and precisions.
 func TestLogWeightsOfTheExactPosterior(t *testing.T) {
 	const noise = 0.7
 	rows := &credence.Batch{X: linop.Dense{Rows: 5, Cols: 2, Stride: 2, Data: []float64{1, 0, 0, 2, -3, 0, 0.5, 0, 0, 1.5}}, Target: []float64{1, 2, -1, 0.3, 4}, Offset: []float64{0.5, 0, 1, -1, 0}, Weight: []float64{1, 2, 1, 0, 3}, Precision: []float64{1, 0.5, 2, 1, 4}}
