@@ -219,3 +219,126 @@ func ExampleFit() {
 	fmt.Printf("%.3f\n", r.Quantile(0, 0.95)/special.NormalQuantile(0.95))
 	// Output: 2.000
 }
+
+// TestGroupsAreFitsOfTheirRows: each group answers as a calibration of its rows alone, between its scores, at them, and
+// beyond both ends, of numbers and of classes, wherever its scores stand among those of the others.
+func TestGroupsAreFitsOfTheirRows(t *testing.T) {
+	for _, classes := range []bool{false, true} {
+		rng := rand.New(rand.NewPCG(3, 4))
+		rows := make([]Row, 260)
+		for i := range rows {
+			k := i % 4
+			rows[i] = Row{Group: []string{"c", "a", "", "b"}[k], Score: float64(k) + rng.NormFloat64(), One: rng.IntN(k+2) > 0}
+			if rng.IntN(5) == 0 { // of several rows
+				rows[i].Score = float64(rng.IntN(4))
+			}
+		}
+		r, err := Fit("g", classes, rows)
+		if err != nil || r.Validate() != nil || r.Rows != len(rows) || len(r.Groups) != 4 {
+			t.Fatal(err, r.Validate(), r.Rows)
+		}
+		for k, g := range r.Groups {
+			own := slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return k > 0 && row.Group != g.Value })
+			alone, err := Fit("", classes, own)
+			if err != nil || alone.Groups[0].Rows != g.Rows || alone.Groups[0].Coverage != g.Coverage || alone.Groups[0].Scores != g.Scores {
+				t.Fatal(err, g)
+			}
+			for z := -3.0; z < 8; z += 0.125 {
+				p := special.NormalCDF(z - 2)
+				a, al, au := class(r, k, z)
+				b, bl, bu := class(alone, 0, z)
+				if a != b || al != bl || au != bu || !classes && (r.Quantile(k, p) != alone.Quantile(0, p) || r.Score(k, p) != alone.Score(0, p) || r.Probability(k, z) != alone.Probability(0, z)) {
+					t.Fatalf("group %q of %v at %v is not that of its rows", g.Value, classes, z)
+				}
+			}
+		}
+	}
+}
+
+// class is Class of classes, and nothing of numbers.
+func class(r *Result, group int, p float64) (probability, lower, upper float64) {
+	if !r.Classes {
+		return 0, 0, 0
+	}
+	return r.Class(group, p)
+}
+
+// TestRanks: the probability up to a score is the number of scores up to it of n + 1, of which ties have one; and the
+// quantile at p is the score of rank (n+1)p, of the rank below it under the middle and above it over the middle,
+// however a decimal p is rounded.
+func TestRanks(t *testing.T) {
+	for _, n := range []int{39, 99, 100, 199} {
+		rows := make([]Row, n)
+		for i := range rows {
+			rows[i].Score = math.Cbrt(float64(i - n/3))
+		}
+		rows[20].Score, rows[21].Score = rows[19].Score, rows[19].Score
+		r, err := Fit("", false, rows)
+		if err != nil || r.Validate() != nil {
+			t.Fatal(err, r.Validate())
+		}
+		for k, z := range r.Scores {
+			upTo := k + 1
+			for upTo < n && r.Scores[upTo] == z {
+				upTo++
+			}
+			if got, want := r.Probability(0, z), float64(upTo)/float64(n+1); math.Abs(got-want) > 1e-14 {
+				t.Errorf("%d rows: the probability up to the score of rank %d is %v, want %v", n, k+1, got, want)
+			}
+			if got := r.Quantile(0, float64(k+1)/float64(n+1)); got != z {
+				t.Errorf("%d rows: the quantile at %d of %d is %v, want %v", n, k+1, n+1, got, z)
+			}
+		}
+		for p := 0.031; p < 0.97; p += 0.0237 {
+			rank := math.Floor(float64(n+1) * p)
+			if p > 0.5 {
+				rank = math.Ceil(float64(n+1) * p)
+			}
+			if got := r.Quantile(0, p); got != r.Scores[int(rank)-1] {
+				t.Errorf("%d rows: the quantile at %v is %v, want that of rank %v", n, p, got, rank)
+			}
+		}
+	}
+	for interval, want := range map[float64]int{0.5: 3, 0.8: 9, 0.9: 19, 0.95: 39, 0.99: 199} {
+		if got := Needed(interval); got != want {
+			t.Errorf("%v needs %d rows, want %d", interval, got, want)
+		}
+	}
+}
+
+// TestDamageOfClasses: each way in which counts, scores and probabilities of classes contradict themselves is refused
+// by itself, by the number of the group where there is one, and so is a score of either infinity.
+func TestDamageOfClasses(t *testing.T) {
+	rows := make([]Row, 100)
+	for i := range rows {
+		rows[i] = Row{Group: []string{"a", "b"}[i%2], Score: float64(i/4) / 40, One: i%3 == 0}
+	}
+	for want, damage := range map[string]func(r *Result){
+		"group 2 has 51 scores of 50 rows": func(r *Result) { r.Groups[1].Scores = 51 },
+		"group 3 has 0 scores of 50 rows": func(r *Result) {
+			r.Groups[2].Scores, r.Scores, r.Lower, r.Upper = 0, r.Scores[:50], r.Lower[:50], r.Upper[:50]
+		},
+		"group 1 has 25 scores of 38 rows": func(r *Result) { r.Groups[0].Rows = 38 },
+		"group 3 has 25 scores of 50 rows": func(r *Result) { r.Groups[2].Value = "a" },
+		"the scores of group 2 are not 25": func(r *Result) { r.Scores[30] = -1 },
+		"the scores of group 3 are not 26": func(r *Result) { r.Groups[2].Scores = 26 },
+		"75 scores have 75 probabilities":  func(r *Result) { r.Lower[60] = -1e-9 },
+		"75 scores have 75 probabilities ": func(r *Result) { r.Upper[60] = 1 + 1e-9 },
+		"75 scores have 74 probabilities":  func(r *Result) { r.Upper = r.Upper[:74] },
+		"75 scores have 0 probabilities":   func(r *Result) { r.Lower = nil },
+	} {
+		r, err := Fit("g", true, rows)
+		if err != nil || r.Validate() != nil {
+			t.Fatal(err, r.Validate())
+		}
+		if damage(r); r.Validate() == nil || !strings.Contains(r.Validate().Error(), strings.TrimSpace(want)) {
+			t.Errorf("%v, want %q", r.Validate(), want)
+		}
+	}
+	for _, infinite := range []float64{math.Inf(1), math.Inf(-1)} {
+		rows[7].Score = infinite
+		if _, err := Fit("", false, rows); err == nil || !strings.Contains(err.Error(), "row 8 has the score") {
+			t.Errorf("a score of %v: %v", infinite, err)
+		}
+	}
+}

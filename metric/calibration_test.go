@@ -244,7 +244,7 @@ func TestPITValue(t *testing.T) {
 		n           int
 		power, want float64
 	}{{60, 1.3, 0.4389432258151019}, {10, 1.3, 0.9019319707034601}, {25, 1.95, 0.051312511864532784}} {
-		if got := of(c.n, c.power); math.Abs(got-c.want) > 0.003 {
+		if got := of(c.n, c.power); !(math.Abs(got-c.want) <= 0.003) {
 			t.Errorf("%d values: %v, scipy says %v", c.n, got, c.want)
 		}
 	}
@@ -256,7 +256,7 @@ func TestPITValue(t *testing.T) {
 			u := (float64(i) + 0.5) / float64(n)
 			p.Add(u, u, 0, 1)
 		}
-		if r, err := p.Result(); err != nil || math.Abs(r.PValue-1) > 1e-9 {
+		if r, err := p.Result(); err != nil || !(math.Abs(r.PValue-1) <= 1e-9) {
 			t.Errorf("%d even values: %v, %v", n, r.PValue, err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestPITValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.PValue < 0.05 {
+		if !(r.PValue >= 0.05) {
 			small++
 		}
 	}

@@ -304,3 +304,67 @@ func TestGroupTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestWeightsAreRowsRepeated: every measure of rows with whole weights is that of each row as often as its weight says,
+// with ties among the predictions; and rows of weight 0, wherever they lie, leave no trace.
+func TestWeightsAreRowsRepeated(t *testing.T) {
+	rng := generator(11)
+	type row struct{ y, p, spread, weight float64 }
+	var weighted, repeated []row
+	for range 300 {
+		r := row{float64(rng.IntN(2)), float64(1+rng.IntN(60)) / 61, 1 + rng.Float64(), float64(rng.IntN(4))}
+		weighted = append(weighted, r)
+		for range int(r.weight) {
+			repeated = append(repeated, row{r.y, r.p, r.spread, 1})
+		}
+	}
+	weighted = append(weighted, row{0, 0.001, 1, 0}, row{1, 0.999, 1, 0})
+	measure := func(rows []row) (numbers []float64) {
+		var classes Classification
+		var stream Progressive
+		line := Calibration{Table: true}
+		var intervals Intervals
+		var pit PIT
+		for _, r := range rows {
+			classes.Add(r.y, r.p, r.weight)
+			stream.Add(r.y, r.p, r.weight)
+			line.Add(r.y*r.spread, r.p, r.weight)
+			intervals.Add(0.8, r.y*r.spread, r.p, r.p+r.spread, r.weight)
+			intervals.AddMedian(r.y, r.p, r.weight)
+			pit.Add(r.p*r.p, r.p, 0, r.weight)
+		}
+		c, s := must[ClassificationResult](t)(classes.Result()), must[ClassificationResult](t)(stream.Result())
+		numbers = append(numbers, float64(c.Accuracy), float64(c.LogLoss), float64(c.AUC), float64(c.Brier), float64(c.ECE), c.Share,
+			float64(s.Accuracy), float64(s.LogLoss), float64(s.AUC), float64(s.Brier), float64(s.ECE), float64(s.AUCError))
+		for _, r := range []CalibrationResult{must[CalibrationResult](t)(classes.Calibration(true)), must[CalibrationResult](t)(line.Result())} {
+			numbers = append(numbers, float64(r.Slope), float64(r.Intercept))
+			for _, b := range slices.Concat(r.Reliability.Bins, r.Reliability.Isotonic) {
+				numbers = append(numbers, b.From, b.To, b.Predicted, b.Observed, b.Weight)
+			}
+		}
+		v, p := must[IntervalsResult](t)(intervals.Result()), must[PITResult](t)(pit.Result())
+		numbers = append(numbers, v.Coverage["0.8"], v.Width["0.8"], v.Score["0.8"], float64(*v.WIS))
+		for _, level := range Levels() {
+			numbers = append(numbers, p.Coverage[levelKey(level)])
+		}
+		return append(numbers, p.Histogram...)
+	}
+	got, want := measure(weighted), measure(repeated)
+	if len(got) != len(want) {
+		t.Fatalf("%d numbers, want %d", len(got), len(want))
+	}
+	for k := range got {
+		near(t, "number "+string(rune('0'+k/100))+string(rune('0'+k/10%10))+string(rune('0'+k%10)), Score(got[k]), want[k], 1e-9)
+	}
+	var none Classification
+	none.Add(1, 0.3, 0)
+	if r, err := none.Calibration(true); err != nil || r.Reliability != nil {
+		t.Errorf("rows without weight have the table %+v, %v", r.Reliability, err)
+	}
+	var levels Intervals
+	levels.Add(0, 1, 0, 2, 1)
+	levels.Add(1.5, 1, 0, 2, 1)
+	if _, err := levels.Result(); err == nil || !strings.Contains(err.Error(), "level is 0:") {
+		t.Errorf("%v, want that of the first level", err)
+	}
+}

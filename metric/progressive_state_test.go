@@ -34,7 +34,8 @@ func TestProgressiveState(t *testing.T) {
 	if errA != nil || errB != nil || a != b {
 		t.Errorf("%+v (%v) at once, %+v (%v) in pieces", a, errA, b, errB)
 	}
-	for _, state := range [][]float64{nil, {1}, make([]float64, 11), {0, 0, 0, 0, 0, 0, 0, 0, 0, math.NaN()}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1e9, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, -1, 1, 1}} {
+	for _, state := range [][]float64{nil, {1}, make([]float64, 11), {0, 0, 0, 0, 0, 0, 0, 0, 0, math.NaN()}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1e9, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, -1, 1, 1},
+		{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 1, -1, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 1, 1, -1}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, cellCount, 1, 1, 1}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6.5, 1, 1, 1}} {
 		if _, err := ProgressiveOf(state); err == nil {
 			t.Errorf("state %v is accepted", state)
 		}

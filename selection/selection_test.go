@@ -264,3 +264,105 @@ func TestMoments(t *testing.T) {
 		t.Errorf("without a Beta prior: %+v", f)
 	}
 }
+
+// TestSetsAreOfColumns: sets are the same features in whatever order columns stand. They share none, their coverage is
+// the share of draws with a member in, their purity the least correlation of two members, and each is as small as what
+// it was made of: without its last member it covers less than was asked for.
+func TestSetsAreOfColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	const features, draws = 18, 400
+	for round := range 10 {
+		var in [draws][features]bool
+		share := make([]float64, features)
+		for s := range in {
+			for g := range 6 { // three features of a group, of which one is in in most draws
+				if rng.Float64() < 1-0.05*float64(g) {
+					in[s][3*g+int(3*rng.Float64()*rng.Float64())] = true
+				}
+			}
+			for j, v := range in[s] {
+				if v {
+					share[j] += 1.0 / draws
+				}
+			}
+		}
+		for j := range share { // no two alike
+			share[j] += 1e-9 * float64(j)
+		}
+		correlations := make([]float64, features*features)
+		for a := range features {
+			for b := range a {
+				c := 0.45 * rng.Float64()
+				if a/3 == b/3 {
+					c = 0.48 + 0.5*rng.Float64()
+				}
+				if rng.IntN(2) == 0 {
+					c = -c
+				}
+				correlations[a*features+b], correlations[b*features+a] = c, c
+			}
+		}
+		of := func(order []int) (sets [][]int, covered, purity []float64) {
+			inclusion := make([]float64, features)
+			for place, j := range order {
+				inclusion[place] = share[j]
+			}
+			sets, covered, purity = CredibleSets(inclusion, Draws{draws, func(s, k int) bool { return in[s][order[k]] }}, 0.875,
+				func(a, b int) float64 { return correlations[order[a]*features+order[b]] })
+			for _, set := range sets {
+				for i, place := range set {
+					set[i] = order[place]
+				}
+			}
+			return sets, covered, purity
+		}
+		first := rng.Perm(features)
+		sets, covered, purity := of(first)
+		others, otherCovered, otherPurity := of(rng.Perm(features))
+		if len(sets) == 0 || !slices.EqualFunc(sets, others, slices.Equal) || !slices.Equal(covered, otherCovered) || !slices.Equal(purity, otherPurity) {
+			t.Fatalf("round %d: %v, and of columns in another order %v", round, sets, others)
+		}
+		var all []int
+		for k, set := range sets {
+			covers := func(set []int) float64 {
+				count := 0
+				for s := range in {
+					if slices.ContainsFunc(set, func(j int) bool { return in[s][j] }) {
+						count++
+					}
+				}
+				return float64(count) / draws
+			}
+			pure := 1.0
+			for i, a := range set {
+				for _, b := range set[:i] {
+					pure = min(pure, math.Abs(correlations[a*features+b]))
+				}
+			}
+			if math.Abs(covered[k]-covers(set)) > 1e-12 || purity[k] != pure || pure < 0.5 || covers(set) < 0.875 || covers(set[:len(set)-1]) >= 0.875 {
+				t.Errorf("round %d: %v covers %v of %v, purity %v of %v", round, set, covered[k], covers(set), purity[k], pure)
+			}
+			for _, j := range set {
+				if slices.Contains(all, j) {
+					t.Errorf("round %d: %d is in two of %v", round, j, sets)
+				}
+				all = append(all, j)
+			}
+		}
+	}
+}
+
+// TestSetsAtTheirLimits: a set that covers just what is asked for is one, of features correlated by just a half, begun
+// by a feature in just a hundredth of draws; and a share of false ones that is just what was stated is called.
+func TestSetsAtTheirLimits(t *testing.T) {
+	in := func(s, j int) bool { return s == j || s == j+2 || s == j+4 } // 0: draws 0, 2, 4; 1: draws 1, 3, 5
+	half := func(int, int) float64 { return 0.5 }
+	sets, covered, _ := CredibleSets([]float64{0.01, 0.01}, Draws{8, in}, 0.75, half)
+	if len(sets) != 1 || !slices.Equal(sets[0], []int{0, 1}) || covered[0] != 0.75 {
+		t.Errorf("%v, covered %v", sets, covered)
+	}
+	r := result(0.75, 0.75, 0.5)
+	if r.Call(Options{FDR: 0.25}); r.Selected != 2 || r.ExpectedFalse != 0.5 {
+		t.Errorf("%d are called, %v false", r.Selected, r.ExpectedFalse)
+	}
+}
