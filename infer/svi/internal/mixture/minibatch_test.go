@@ -196,3 +196,31 @@ func TestRulesByHand(t *testing.T) {
 		}
 	}
 }
+
+// TestMinibatchesHaveTheirRows: a minibatch has as many rows as were asked for, but for the last of an epoch and what
+// runs of equal length leave, in runs of up to 16 rows that stand together; every row comes once an epoch.
+func TestMinibatchesHaveTheirRows(t *testing.T) {
+	const rows = 1100
+	q := bound(t, conform.Regression(likelihood.Bernoulli{}, rows, 1, 2), conform.Columns{Dense: 1}, likelihood.Bernoulli{}, 1)
+	for batch, c := range map[int]struct{ run, size int }{1: {1, 1}, 60: {1, 60}, 64: {2, 64}, 100: {3, 99}, 256: {8, 256}, 1000: {16, 992}, 5000: {16, rows}} {
+		feed := newFeed(q.Problem, batch, 4)
+		feed.shuffle(2)
+		total := 0
+		for len(feed.left) > 0 {
+			starts := slices.Clone(feed.left)
+			b := must.Value(feed.next(context.Background(), q.Features))(t)
+			taken := starts[:len(starts)-len(feed.left)]
+			want := 0
+			for _, first := range taken {
+				want += min(c.run, rows-first)
+			}
+			if b.Rows() != want || len(feed.left) > 0 && (b.Rows() > c.size || b.Rows() <= c.size-c.run) {
+				t.Fatalf("batch %d: %d rows in %d runs, want %d", batch, b.Rows(), len(taken), c.size)
+			}
+			total += b.Rows()
+		}
+		if total != rows {
+			t.Errorf("batch %d: an epoch has %d rows", batch, total)
+		}
+	}
+}
