@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -443,6 +444,101 @@ func TestMeansOfKnownValues(t *testing.T) {
 		want, is := map[string]float64{"known": 7, "told": 1. / 3}[c.Name]
 		if is && (math.Abs(float64(c.Mean)-want) > 1e-12 || c.Missing != 50) {
 			t.Errorf("%s: the mean is %v without %d rows, want %v without 50", c.Name, c.Mean, c.Missing, want)
+		}
+	}
+}
+
+// TestOrderOfColumns: what is found of a column is the same wherever it stands, though several columns have the same
+// fault, and a line of many columns says how many there are in all.
+func TestOrderOfColumns(t *testing.T) {
+	s := plain(600)
+	number := func(j, i int) (v float64) {
+		fmt.Sscan(s.cells[j][i], &v)
+		return v
+	}
+	cells := map[string]func(i int) string{
+		"row": func(i int) string { return fmt.Sprint(i + 1) }, "back": func(i int) string { return fmt.Sprint(5000 + i*7%600) },
+		"seven": func(int) string { return "7" }, "eight": func(i int) string { return []string{"8.5", ""}[i%2] }, "same": func(int) string { return "x" },
+		"customer id": func(i int) string { return fmt.Sprint(100 + (i*i)%331) }, "account id": func(i int) string { return fmt.Sprint(200 + (i*i)%331*2%331) },
+		"branch": func(i int) string { return fmt.Sprint(4000 + (i*i)%23*41) }, "postcode": func(i int) string { return fmt.Sprint(5000 + (i*i+i)%29*13) },
+		"clock": func(i int) string { return fmt.Sprintf("%02d:%02d", i%24, i*7%60) }, "weight": func(i int) string { return fmt.Sprintf("%d kg", 40+i*7%300) },
+		"dear": func(i int) string { return fmt.Sprint(number(4, i) > 30) }, "cheap": func(i int) string { return fmt.Sprint(number(4, i) < 15) },
+		"rain": func(i int) string { return []string{"-999", fmt.Sprint(i * i % 89)}[min(1, i%12)] }, "snow": func(i int) string { return []string{"999", fmt.Sprint(i * i % 83)}[min(1, i%13)] },
+		"grams": func(i int) string { return fmt.Sprint((40 + i*7%61) * []int{1000, 1}[min(1, i%250)]) },
+		"metres": func(i int) string {
+			return fmt.Sprint((20 + i*11%67) * []int{1, 100}[min(1, i%299)] * []int{10000, 1}[min(1, i%299)])
+		},
+		"colour": func(i int) string { return []string{"Red", "blue", "RED", "green"}[i*i%7%4] }, "tone": func(i int) string { return []string{"a b", "c", "a  b", "d"}[i*3%11%4] },
+		"log of the price": func(i int) string { return fmt.Sprintf("%.6f", math.Log(number(4, i))+1e-4*math.Sin(float64(i))) },
+	}
+	for _, name := range slices.Sorted(maps.Keys(cells)) {
+		s = s.add(name, cells[name])
+	}
+	for k := range 7 {
+		s = s.add(fmt.Sprint("rare", k), func(i int) string { return fmt.Sprint(i%300 == 40*k+1) })
+	}
+	found := func(order []int) (texts []string) {
+		moved := &sheet{}
+		for _, j := range order {
+			moved.names, moved.cells = append(moved.names, s.names[j]), append(moved.cells, s.cells[j])
+		}
+		r := at(t, moved.text(), look.Options{Target: "price"})
+		for _, f := range r.Findings {
+			text := f.Text
+			if f.Column == "" { // names in the order of columns, of which some are told
+				_, text, _ = strings.Cut(text, " of ")
+				names := strings.Split(text, "), ")
+				text = fmt.Sprint(len(names), strings.Contains(text, "… 7 in all"))
+			}
+			texts = append(texts, strings.Join([]string{f.Column, f.What, text, f.Remedy}, "|"))
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	order := make([]int, len(s.names))
+	for j := range order {
+		order[j] = j
+	}
+	want := found(order)
+	for _, c := range []string{"row", "back", "seven", "eight", "same", "customer id", "account id", "branch", "postcode", "clock", "weight", "dear", "cheap", "rain", "snow", "colour", "tone", "log of the price"} {
+		if !slices.ContainsFunc(want, func(text string) bool { return strings.HasPrefix(text, c+"|") }) {
+			t.Errorf("nothing is found of %s", c)
+		}
+	}
+	if len(want) != 20 {
+		t.Errorf("%d findings: %s", len(want), strings.Join(want, "\n"))
+	}
+	slices.Reverse(order)
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 2 {
+		if got := found(order); !slices.Equal(got, want) {
+			t.Errorf("in another order:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		rng.Shuffle(len(order), func(i, k int) { order[i], order[k] = order[k], order[i] })
+	}
+}
+
+// TestTimesUntil: a target that is named as a time, beside a column of two values that is named as an event, is one of
+// times of which some are too short, whether the event is a boolean, 0 and 1 or two words, and wherever it stands; of
+// more values it is none.
+func TestTimesUntil(t *testing.T) {
+	for name, c := range map[string]struct {
+		event func(i int) string
+		is    bool
+	}{
+		"boolean": {func(i int) string { return fmt.Sprint(i*i%7 > 2) }, true}, "0 and 1": {func(i int) string { return fmt.Sprint(i * i % 7 / 3 % 2) }, true},
+		"two words": {func(i int) string { return []string{"dead", "alive"}[i*i%7%2] }, true}, "0 to 2": {func(i int) string { return fmt.Sprint(i * i % 7 % 3) }, false},
+		"1 and 2": {func(i int) string { return fmt.Sprint(1 + i*i%7%2) }, false}, "three words": {func(i int) string { return []string{"dead", "alive", "gone"}[i*i%7%3] }, false},
+	} {
+		s := plain(60)
+		s.names[0], s.cells[0] = "status", s.add("", c.event).cells[5]
+		late := &sheet{s.names[1:], s.cells[1:]}
+		for _, both := range []*sheet{s, late.add("status", c.event)} {
+			both = both.add("time", func(i int) string { return fmt.Sprintf("%.3f", 1+math.Abs(math.Sin(float64(i)))*9) })
+			r := at(t, both.text(), look.Options{Target: "time"})
+			if is := len(r.Targets) == 1 && strings.Contains(r.Targets[0].Text, "says whether it has happened"); is != c.is {
+				t.Errorf("%s, %v: %+v", name, both.names, r.Targets)
+			}
 		}
 	}
 }

@@ -3,11 +3,13 @@ package score
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/calibration"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
@@ -101,5 +103,45 @@ func (constant) Transform(_ *credence.Workspace, phi *credence.Design, rows *cre
 	phi.Sparse.Reset(0)
 	for range rows.Rows() {
 		phi.Sparse.AppendRow(nil, nil)
+	}
+}
+
+// tailed is a posterior with heavy tails.
+type tailed struct {
+	credence.Posterior
+	df, mean, variance float64
+}
+
+func (p tailed) LatentDF() float64 { return p.df }
+
+func (p tailed) Marginals(mean, variance []float64) { mean[0], variance[0] = p.mean, p.variance }
+
+// TestHalfWidths: intervals of weights reach as far as the quantile of the Student distribution that has their standard
+// deviation, and as that of a normal one where there is none or its variance is not finite.
+func TestHalfWidths(t *testing.T) {
+	normal := special.NormalQuantile(0.95)
+	for df, want := range map[float64]float64{5: special.StudentQuantile(0.95, 5) * math.Sqrt(3./5), 1e9: normal, math.Inf(1): normal, 2: normal, 1: normal, 0: normal} {
+		if got := halfWidth(tailed{df: df}, 0.9); !(math.Abs(got-want) <= 1e-6) {
+			t.Errorf("%v degrees of freedom: %v, want %v", df, got, want)
+		}
+	}
+}
+
+// TestPooledMoments: the weights of all members together have the moments of the mixture.
+func TestPooledMoments(t *testing.T) {
+	fitted := &credence.Fitted{Members: []credence.Member{{Weight: 0.25, Posterior: tailed{mean: 3, variance: 0.5}}, {Weight: 0.75, Posterior: tailed{mean: -1, variance: 2}}}}
+	a, b := fitted.Share(0), fitted.Share(1)
+	mean, variance := []float64{7}, []float64{7}
+	pooled{fitted}.Marginals(mean, variance)
+	if want := 3*a - b; mean[0] != want || !(math.Abs(variance[0]-(a*0.5+b*2+a*b*16)) <= 1e-12) || a == b {
+		t.Errorf("%v ± %v, want %v and %v", mean, variance, want, a*0.5+b*2+a*b*16)
+	}
+}
+
+// TestQuantilesOfClasses: a quantile is the smaller class where its probability is just the one that is asked for.
+func TestQuantilesOfClasses(t *testing.T) {
+	got := make([]float64, 4)
+	if ofClasses(got, 0.5, []float64{0.25, 0.5, math.Nextafter(0.5, 1), 0.75}); !slices.Equal(got, []float64{0, 0, 1, 1}) {
+		t.Errorf("%v", got)
 	}
 }

@@ -497,3 +497,71 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%v, %v", p, err)
 	}
 }
+
+// TestBaselinesByHand: what predictions without columns come to is, for densities, a normal curve with the targets' own
+// moments, and for probabilities their own shares, of rows by their weights, at a fit, an evaluation and a comparison.
+// The target may be the first column.
+func TestBaselinesByHand(t *testing.T) {
+	type row struct {
+		Y, X, W float64
+		Yes     bool
+	}
+	var all []row
+	total, mean, square, yes := 0.0, 0.0, 0.0, 0.0
+	counts := map[float64]float64{}
+	for i := range 60 {
+		r := row{Y: float64((i*i + 2*i/7) % 6), X: float64(i%7) + math.Sin(float64(i)), W: float64(1 + i%3)}
+		if r.Yes = i*i%5 > 1; r.Yes {
+			yes += r.W
+		}
+		all = append(all, r)
+		total, mean, square, counts[r.Y] = total+r.W, mean+r.W*r.Y, square+r.W*r.Y*r.Y, counts[r.Y]+r.W
+	}
+	variance := square/total - mean/total*(mean/total)
+	entropy := func(shares ...float64) (sum float64) {
+		for _, p := range shares {
+			sum -= p * math.Log(p)
+		}
+		return sum
+	}
+	var shares []float64
+	for _, count := range counts {
+		shares = append(shares, count/total)
+	}
+	source, normal := structs(t, all), math.Log(2*math.Pi*math.E*variance)/2
+	for _, c := range []struct {
+		formula, family, kind string
+		fit, nlpd, rmse       float64 // NaN where a fit does not tell it
+	}{
+		{"Y ~ X + weight(W)", "", score.Densities, normal, normal, math.Sqrt(variance)},
+		{"Y ~ X + weight(W)", "poisson", score.Probabilities, math.NaN(), entropy(shares...), math.Sqrt(variance)},
+		{"Yes ~ X + weight(W)", "", score.Probabilities, entropy(yes/total, 1-yes/total), entropy(yes/total, 1-yes/total), math.Sqrt(yes / total * (1 - yes/total))},
+	} {
+		model := fitted(t, source, fit.Options{Formula: c.formula, Family: c.family})
+		e := must.Value(score.Evaluate(t.Context(), scorer(t, model), source))(t)
+		compared := must.Value(score.Compare(gather(t, "a", model, source)))(t).Baselines
+		if len(compared) != 1 {
+			t.Fatalf("%s: %+v", c.formula, compared)
+		}
+		for where, b := range map[string]*score.Baseline{"fit": score.Summarise(model).Baseline, "evaluate": score.EvaluatedBaseline(model, e), "compare": &compared[0]} {
+			nlpd := c.nlpd
+			if where != "compare" && math.IsNaN(c.fit) {
+				nlpd = math.NaN()
+			}
+			if b == nil || b.Kind != c.kind || !near(float64(b.RMSE), c.rmse) || !near(float64(b.NLPD), nlpd) && !(math.IsNaN(nlpd) && !b.NLPD.Defined()) {
+				t.Errorf("%s %s: %s has %+v, want nlpd %v and rmse %v", c.formula, c.family, where, b, nlpd, c.rmse)
+			}
+		}
+	}
+}
+
+// TestRawBesideScaled: of two models it is the one that was fitted with --raw that is said to be, first or second.
+func TestRawBesideScaled(t *testing.T) {
+	all := houses(60)
+	source := structs(t, all)
+	raw, scaled := fitted(t, all, fit.Options{Formula: "Price ~ Size", Raw: true}), fitted(t, all, fit.Options{Formula: "Price ~ Size"})
+	c := must.Value(score.Compare(gather(t, "first", raw, source), gather(t, "second", scaled, source)))(t)
+	if warnings := strings.Join(c.Warnings, "\n"); !strings.Contains(warnings, "first was fitted with --raw and second to scaled columns") {
+		t.Errorf("warnings %q", warnings)
+	}
+}

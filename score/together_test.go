@@ -95,3 +95,54 @@ func TestCovarianceOfItsOwnColumns(t *testing.T) {
 		t.Errorf("without a law %+v", g)
 	}
 }
+
+// TestHeldCovarianceOfThree: of three columns whose standard deviations and correlations are held, those of effects of
+// the data's own columns are those of A Σ Aᵀ, each by its names, however large or small its unit is.
+func TestHeldCovarianceOfThree(t *testing.T) {
+	columns, variances, correlations := []string{"(intercept)", "x", "z"}, []float64{4, 1, 9}, []float64{0.5, -0.3, 0.2}
+	report := credence.Report{Hyperparameters: "ml"}
+	for i, c := range columns {
+		report.Hyper = append(report.Hyper, credence.Value{Name: "prior_variance.t." + c, Value: variances[i]})
+	}
+	g := Group{Term: "t"}
+	at := 0
+	var sigma [3][3]float64
+	for i := range columns {
+		sigma[i][i] = variances[i]
+		for j := range i {
+			report.Hyper = append(report.Hyper, credence.Value{Name: "correlation.t." + columns[j] + "." + columns[i], Value: correlations[at]})
+			sigma[i][j] = correlations[at] * math.Sqrt(variances[i]*variances[j])
+			sigma[j][i], at = sigma[i][j], at+1
+		}
+		g.SD = append(g.SD, deviation(&report, "prior_variance.t."+columns[i], 0.05))
+	}
+	own := []float64{1, -1.5, 0.25, 0, 3e5, 0, 0, 2e-4, 1e-4}
+	var want [3][3]float64
+	for i := range 3 {
+		for j := range 3 {
+			for r := range 3 {
+				for s := range 3 {
+					want[i][j] += own[3*i+r] * sigma[r][s] * own[3*j+s]
+				}
+			}
+		}
+	}
+	alone := g.SD[1]
+	g.together(&report, ability.Covariance{Columns: columns, Own: own}, 0.05)
+	same := func(got, want float64) bool { return math.Abs(got-want) <= 1e-9*math.Abs(want) }
+	at = 0
+	for i := range columns {
+		if sd := math.Sqrt(want[i][i]); i != 1 && (!same(g.SD[i].Mean, sd) || g.SD[i].Name != columns[i]) {
+			t.Errorf("%s: %+v, want %v", columns[i], g.SD[i], sd)
+		}
+		for j := range i {
+			if c := g.Correlations[at]; !same(c.Mean, want[i][j]/math.Sqrt(want[i][i]*want[j][j])) || c.Name != columns[j]+", "+columns[i] || c.Lower.Defined() {
+				t.Errorf("%+v, want %v of %s and %s", c, want[i][j]/math.Sqrt(want[i][i]*want[j][j]), columns[j], columns[i])
+			}
+			at++
+		}
+	}
+	if g.SD[1].Mean != alone.Mean || g.SD[1].Lower.Defined() || len(g.Correlations) != 3 {
+		t.Errorf("a column that is its own has %+v, want %+v; %d correlations", g.SD[1], alone, len(g.Correlations))
+	}
+}
