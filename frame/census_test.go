@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/table"
@@ -70,7 +72,7 @@ func (c *columns) rows(t *testing.T, first, end int) credence.Source {
 func (c *columns) plan(target string, weights bool) *Plan {
 	y, w := Column(target), Column("w")
 	p := &Plan{Target: &y, Inputs: []Expr{
-		Column("x"), Column("zip"), Column("dup"), Column("x").With(Center).With(Square).With(Scale), Column(credence.TextOf("id")), Column("id").With(Weekday).AsLevel(),
+		Column("zip"), Column("x"), Column("dup"), Column("x").With(Center).With(Square).With(Scale), Column(credence.TextOf("id")), Column("id").With(Weekday).AsLevel(),
 	}, Offset: []Expr{Column("w").With(Center)}}
 	if weights {
 		p.Weight = &w
@@ -161,7 +163,7 @@ func TestShardsGiveTheFrameOfTheWhole(t *testing.T) {
 		plan := func() *Plan { return data.plan(c.target, c.weights) }
 		files := []int{0, 500, 500, segment + 512, 3*segment + 1, 3*segment + 1234}
 		whole := shardedFrame(t, data, plan, c.options, files, []int{0}, []int{0})
-		if n := len(whole.Inputs[1].Levels); n < 14 {
+		if n := len(whole.Inputs[0].Levels); n < 14 {
 			t.Fatalf("%s: the whole has %d levels", c.what, n)
 		}
 		for _, shards := range []struct{ begins, order []int }{
@@ -271,4 +273,74 @@ func TestDamagedCensus(t *testing.T) {
 			return
 		}
 	}
+}
+
+// TestSumsOverSegments: what a census learns of rows of many segments is what the rows say by the definitions: the
+// means and deviations of steps, and then those of inputs and of the target, the level of most weight, and the counts. A census that continues behind the first round says the same.
+func TestSumsOverSegments(t *testing.T) {
+	const n, segment = 1100, 64
+	source := numbers([]string{"y", "g", "a", "b", "w"}).with("g", "p", "q", "r")
+	rng := rand.New(rand.NewPCG(8, 1))
+	var a, b, y, w []float64
+	weights := [3]float64{}
+	for i := range n {
+		row := []float64{rng.NormFloat64(), float64(rng.IntN(3)), 5 + rng.NormFloat64(), 7 * rng.Float64(), float64(rng.IntN(3))}
+		a, b, y, w = append(a, row[2]), append(b, row[3]), append(y, row[0]), append(w, row[4])
+		weights[int(row[1])] += row[4]
+		if i%100 == 99 {
+			weights[int(row[1])] -= row[4]
+			row[1] = nan
+		}
+		source.rows = append(source.rows, row)
+	}
+	plan := &Plan{Target: target("y"), Weight: target("w"), Offset: []Expr{Column("b").With(Center)},
+		Inputs: []Expr{Column("a").With(Center), Column("g"), Column("b").With(Scale), Column("a")}}
+	c := must.Value(newCensus(plan, source.Schema(), 0, segment, Options{Missing: Mean}))(t)
+	apart := must.Value(newCensus(plan, source.Schema(), 0, segment, Options{Missing: Mean}))(t)
+	for more := true; more; {
+		if count(t, c, source, 0, n, 130); c.round == 1 {
+			must.Succeed(t, apart.Continue(c))
+			count(t, apart, source, 0, n, 99)
+		}
+		more = must.Value(c.Next())(t)
+	}
+	f := must.Value(c.Frame())(t)
+	must.Value(apart.Next())(t)
+	if other := must.Value(apart.Frame())(t); other.Fingerprint() != f.Fingerprint() {
+		t.Errorf("a census that continues gives\n%+v, want\n%+v", other, f)
+	}
+	close := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	ma, va := stat.PopMeanVariance(a, w)
+	mb, vb := stat.PopMeanVariance(b, w)
+	my, vy := stat.PopMeanVariance(y, w)
+	close("the mean of center(a)", f.Inputs[0].Expr.Steps[0].Mean, ma)
+	close("the mean of scale(b)", f.Inputs[2].Expr.Steps[0].Mean, mb)
+	close("the deviation of scale(b)", f.Inputs[2].Expr.Steps[0].SD, math.Sqrt(vb))
+	close("the mean of the offset", f.Offset[0].Steps[0].Mean, mb)
+	close("the centre of center(a)", f.Inputs[0].Center, 0)
+	close("the scale of center(a)", f.Inputs[0].Scale, math.Sqrt(va))
+	close("the scale of scale(b)", f.Inputs[2].Scale, 1)
+	close("the centre of a", f.Inputs[3].Center, ma)
+	close("the mean of the target", f.Target.Mean, my)
+	close("the variance of the target", f.Target.Variance, vy)
+	close("the sum of weights", f.WeightSum, weightsOf(w))
+	if most := slices.Index(weights[:], slices.Max(weights[:])); f.Inputs[1].Fill != float64(most) {
+		t.Errorf("level %v fills, of weights %v", f.Inputs[1].Fill, weights)
+	}
+	if want := []string{"input g: 11 missing values are filled with level " + f.Inputs[1].Levels[int(f.Inputs[1].Fill)]}; f.Rows != n || !slices.Equal(f.Remarks, want) {
+		t.Errorf("%d rows, %q, want %q", f.Rows, f.Remarks, want)
+	}
+}
+
+// weightsOf returns the sum of weights.
+func weightsOf(w []float64) (sum float64) {
+	for _, v := range w {
+		sum += v
+	}
+	return sum
 }
