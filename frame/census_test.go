@@ -276,7 +276,8 @@ func TestDamagedCensus(t *testing.T) {
 }
 
 // TestSumsOverSegments: what a census learns of rows of many segments is what the rows say by the definitions: the
-// means and deviations of steps, and then those of inputs and of the target, the level of most weight, and the counts. A census that continues behind the first round says the same.
+// means and deviations of steps, and then those of inputs and of the target, the level of most weight, and the
+// counts. A census that continues behind the first round says the same.
 func TestSumsOverSegments(t *testing.T) {
 	const n, segment = 1100, 64
 	source := numbers([]string{"y", "g", "a", "b", "w"}).with("g", "p", "q", "r")
