@@ -22,8 +22,11 @@ import (
 // variances, likelihood parameters and log lengthscales, with held and learned prior variances,
 // weights and an offset.
 func TestGradients(t *testing.T) {
-	for _, lik := range []problem.Likelihood{likelihood.Bernoulli{}, likelihood.NegativeBinomial{}, likelihood.Gaussian{}, likelihood.OrdinalGrades(3)} {
+	for _, lik := range []problem.Likelihood{likelihood.Bernoulli{}, likelihood.NegativeBinomial{}, likelihood.Gaussian{}, likelihood.OrdinalGrades(3), learnedGrades(4), likelihood.StudentT{}} {
 		for _, p := range []prior.Normal{{}, {Variance: param.Parameter{Value: 0.8, State: param.Held}}} {
+			if _, dear := lik.(likelihood.StudentT); dear && p.Variance.State == param.Held {
+				continue
+			}
 			data := conform.Regression(lik.(likelihood.Sampler), 40, 2, 11)
 			data.Weight, data.Offset = make([]float64, 40), make([]float64, 40)
 			for i := range 40 {
@@ -61,6 +64,47 @@ func TestGradients(t *testing.T) {
 			evaluate(x, gradient)
 			conform.Gradient(t, x, gradient, func(x []float64) float64 { return evaluate(x, make([]float64, len(x))) })
 		}
+	}
+}
+
+// learnedGrades is an ordinal family whose cutpoints are learned.
+func learnedGrades(grades int) likelihood.Ordinal {
+	l := likelihood.OrdinalGrades(grades)
+	l.Cutpoints.State = param.Guess
+	return l
+}
+
+// TestELBOIsTheMeanLogWeight: the bound that is reported is the mean of the logarithms of importance weights, at prior
+// variances that are learned, whose own density is no part of it, as it is of the bound that is climbed.
+func TestELBOIsTheMeanLogWeight(t *testing.T) {
+	data := conform.Regression(likelihood.Poisson{}, 40, 2, 11)
+	for i := range 40 {
+		data.Weight, data.Offset = append(data.Weight, 0.5+float64(i%2)), append(data.Offset, 0.1*float64(i%5))
+	}
+	features := conform.Columns{Dense: 2, Intercept: true}
+	groups := must.Value(base.Groups("test", features, prior.Normal{}))(t)
+	pr := &problem.Problem{Workspace: credence.NewWorkspace(0), Data: conform.Opened(t, likelihood.Poisson{}, data), Features: features, Likelihood: likelihood.Poisson{}, Groups: groups, Dims: 3}
+	q := NewBound(pr, 2, must.Value(pr.Start(context.Background(), pr.Rows(0), pr.Rows(0)))(t).Family)
+	x := make([]float64, q.Size())
+	for k := range 2 {
+		m, logs := q.Component(x, k)
+		copy(m, []float64{0.2 + 0.2*float64(k), 0.3, -0.5})
+		copy(logs, []float64{-3, -2.5 - float64(k), -3})
+	}
+	elbo, se, lower, err := q.ELBO(context.Background(), x, rand.New(rand.NewPCG(1, 2)))
+	must.Succeed(t, err)
+	logs := must.Value(q.LogWeights(context.Background(), x, rand.New(rand.NewPCG(3, 4)), 20_000))(t)
+	mean, square := 0.0, 0.0
+	for i, v := range logs {
+		gap := v - mean
+		mean += gap / float64(i+1)
+		square += gap * (v - mean)
+	}
+	if own := math.Sqrt(square) / float64(len(logs)); !(math.Abs(elbo-mean) < 4*math.Hypot(own, se)) || !(own < 0.05) || !(lower < elbo && elbo-lower < 2) {
+		t.Errorf("the bound is %v ± %v, at least %v, the mean of the log weights %v ± %v", elbo, se, lower, mean, own)
+	}
+	if density := q.HyperDensity(x); !(math.Abs(density) > 0.5) {
+		t.Errorf("the log density of the prior variances is %v, next to nothing", density)
 	}
 }
 
