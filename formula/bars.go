@@ -269,7 +269,7 @@ func (c *compiler) asideKey(call spec.Call) error {
 // checkBars makes one term of (1 | g) and onehot(g), and warns of a column that is a plain term and a group too.
 func (c *compiler) checkBars() {
 	p := c.plan
-	for _, f := range p.functions {
+	for _, f := range slices.Clone(p.functions) { // which lose some as the loop goes
 		if f.kind != "bar" || len(f.inputs) != 1 || len(f.bar.columns) != 1 || f.bar.columns[0] != nil {
 			continue
 		}

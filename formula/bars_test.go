@@ -34,6 +34,10 @@ func TestBars(t *testing.T) {
 		{"price ~ (1|type/zip)", intercept + "; (1 | type): type=flat type=house; (1 | type:zip)" + pairs, ""},
 		{"price ~ (type||zip)", intercept + "; (0 + type=flat | zip)" + slopes("type=flat") + "; (0 + type=house | zip)" + slopes("type=house"), ""},
 		{"price ~ (1|zip) + onehot(zip)", intercept + "; (1 | zip)" + zips, "onehot(zip) and (1 | zip) are the same columns: they are one term, (1 | zip)"},
+		{"price ~ onehot(zip) + onehot(type) + (1|zip) + (1|type)", intercept + "; (1 | zip)" + zips + "; (1 | type): type=flat type=house",
+			"onehot(zip) and (1 | zip) are the same columns: they are one term, (1 | zip); onehot(type) and (1 | type) are the same columns: they are one term, (1 | type)"},
+		{"price ~ onehot(type) + (1|zip) + onehot(zip)", intercept + "; onehot(type): type=flat type=house; (1 | zip)" + zips,
+			"onehot(zip) and (1 | zip) are the same columns: they are one term, (1 | zip)"},
 		{"price ~ zip + (1|zip)", intercept + "; linear" + zips + "; (1 | zip)" + zips, "zip is a plain term and has effects of groups, (1 | zip): leave one of the two out"},
 		{"price ~ ((1|zip) + (1|type))", intercept + "; (1 | zip)" + zips + "; (1 | type): type=flat type=house", ""},
 	} {
