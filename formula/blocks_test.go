@@ -17,9 +17,9 @@ import (
 	"github.com/credence-ml/credence/table"
 )
 
-// TestDifferentValuesOfAllBlocks: values that the last block alone has are counted among those of a column, of pairs, and
-// of the factors of a product, and are centres; those of rows of weight 0 are neither, and the count ends at the largest
-// number of frequencies, whatever terms stand before and behind.
+// TestDifferentValuesOfAllBlocks: values that the last block alone has are counted among those of a column, of pairs,
+// and of the factors of a product, and are centres; those of rows of weight 0 are neither, and the count ends at the
+// largest number of frequencies, whatever terms stand before and behind.
 func TestDifferentValuesOfAllBlocks(t *testing.T) {
 	source := houses(3*credence.BlockRows - 10)
 	late := 2*credence.BlockRows + 3
@@ -67,8 +67,8 @@ func TestDifferentValuesOfAllBlocks(t *testing.T) {
 	}
 }
 
-// TestPossibleCorrelations: correlations are taken where the matrix that they make has positive eigenvalues alone, of two
-// to five columns, and the term has them as they are written.
+// TestPossibleCorrelations: correlations are taken where the matrix that they make has positive eigenvalues alone, of
+// two to five columns, and the term has them as they are written.
 func TestPossibleCorrelations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 5))
 	columns := []string{"lat", "lon", "log(rooms)", "new"}
@@ -117,8 +117,8 @@ func TestPossibleCorrelations(t *testing.T) {
 	}
 }
 
-// TestKeyedRoles: the plan of keys has the roles of the formula, in which a precision is a weight and nothing is counted
-// as trials, and the kinds of its inputs; the keys of a product are in one order, however it is written.
+// TestKeyedRoles: the plan of keys has the roles of the formula, in which a precision is a weight and nothing is
+// counted as trials, and the kinds of its inputs; the keys of a product are in one order, however it is written.
 func TestKeyedRoles(t *testing.T) {
 	_, plan, err := ForRows("click ~ site + price + new + late + weight(w) + offset(log(price)) + offset(2)", clicks(), false, false, Options{})
 	must.Succeed(t, err)
