@@ -542,3 +542,54 @@ func TestTimesUntil(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelsOfOtherData: of a table that is read as another was, levels that the other lacked are counted together,
+// beside its own, in each column, and are not missing.
+func TestLevelsOfOtherData(t *testing.T) {
+	const rows = 60
+	s := plain(rows).add("kind", func(i int) string { return []string{"a", "b", "c"}[i%3] })
+	first := at(t, s.text(), look.Options{})
+	other := plain(rows).add("kind", func(i int) string { return []string{"b", "new", "c", "newer"}[i%4] })
+	other.cells[3] = slices.Clone(other.cells[3])
+	bern := 0
+	for i, city := range other.cells[3] {
+		if i%6 == 0 {
+			other.cells[3][i] = "Genf"
+		} else if city == "Bern" {
+			bern++
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.csv")
+	must.Succeed(t, os.WriteFile(path, []byte(other.text()), 0o600))
+	table := must.Value(dataset.Open(t.Context(), []string{path}, dataset.Options{Schema: first.Schema(), CacheDir: t.TempDir()}))(t)
+	defer table.Close()
+	r := must.Value(look.At(t.Context(), table, look.Options{}))(t)
+	missing := 0
+	for _, city := range other.cells[3] {
+		if city == "" {
+			missing++
+		}
+	}
+	if c := r.Columns[3]; c.Missing != missing || c.Levels != 4 || !slices.Contains(c.Common, look.Level{Name: "(not in training)", Rows: rows / 6}) || !slices.Contains(c.Common, look.Level{Name: "Bern", Rows: bern}) {
+		t.Errorf("%+v, want %d of Bern and %d missing", c, bern, missing)
+	}
+	if c := r.Columns[5]; c.Missing != 0 || c.Levels != 4 || c.Common[0] != (look.Level{Name: "(not in training)", Rows: rows / 2}) {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestNothingCanBeRead: a table of which no column can be read is refused, and of one that can the others are told.
+func TestNothingCanBeRead(t *testing.T) {
+	unclear := "\"1,300\";\"2,300\"\n\"2,450\";\"4,450\"\n17;18\n"
+	path := filepath.Join(t.TempDir(), "x.csv")
+	must.Succeed(t, os.WriteFile(path, []byte("n;k\n"+strings.Repeat(unclear, 10)), 0o600))
+	table := must.Value(dataset.Open(t.Context(), []string{path}, dataset.Options{CacheDir: t.TempDir()}))(t)
+	defer table.Close()
+	if _, err := look.At(t.Context(), table, look.Options{}); err == nil || !strings.Contains(err.Error(), "no column of the table can be read as it is: --types says what columns are") {
+		t.Error(err)
+	}
+	r := at(t, "n;m;k\n"+strings.Repeat("\"1,300\";2;\"2,300\"\n\"2,450\";3;\"4,450\"\n17;4;18\n", 10), look.Options{})
+	if len(r.Columns) != 1 || r.Columns[0].Name != "m" || len(r.Findings) != 2 || r.Findings[0].Column == r.Findings[1].Column {
+		t.Errorf("%+v: %+v", r.Columns, r.Findings)
+	}
+}

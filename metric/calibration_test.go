@@ -300,3 +300,31 @@ func TestReliabilityOfHugeTargets(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesOfClasses: the reliability table of two classes is that of the numbers 0 and 1, of rows of any weights.
+func TestTablesOfClasses(t *testing.T) {
+	rng := generator(12)
+	var classes Classification
+	numbers := Calibration{Table: true}
+	for range 400 {
+		y, p, weight := float64(rng.IntN(2)), float64(rng.IntN(90))/90, 0.5+2*rng.Float64()
+		classes.Add(y, p, weight)
+		numbers.Add(y, p, weight)
+	}
+	got, want := must[CalibrationResult](t)(classes.Calibration(true)).Reliability, must[CalibrationResult](t)(numbers.Result()).Reliability
+	if len(got.Bins) != len(want.Bins) || len(got.Isotonic) != len(want.Isotonic) {
+		t.Fatalf("%d bins and %d steps, want %d and %d", len(got.Bins), len(got.Isotonic), len(want.Bins), len(want.Isotonic))
+	}
+	others := append(want.Bins, want.Isotonic...)
+	for k, b := range append(got.Bins, got.Isotonic...) {
+		o := others[k]
+		for _, pair := range [][2]float64{{b.From, o.From}, {b.To, o.To}, {b.Predicted, o.Predicted}, {b.Observed, o.Observed}, {b.Weight, o.Weight}} {
+			near(t, "a number of the table", Score(pair[0]), pair[1], sumTolerance)
+		}
+	}
+	var infinite Calibration
+	infinite.Add(1, math.Inf(-1), 1)
+	if _, err := infinite.Result(); err == nil {
+		t.Error("an infinite mean is taken")
+	}
+}

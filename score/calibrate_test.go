@@ -421,3 +421,32 @@ func TestCalibrateDroppedRows(t *testing.T) {
 		t.Errorf("%+v, without rows that lack x %+v", got.Groups, want.Groups)
 	}
 }
+
+// TestPITOfClasses: the probability integral transform of a class lies between 0 and 1 less the probability of the
+// positive class, or between that and 1, of calibrated probabilities as of the model's; and those that are not
+// calibrated have no bounds.
+func TestPITOfClasses(t *testing.T) {
+	train, held := drawSample(200, 6), drawSample(150, 7)
+	model := fitted(t, train.source(t), fit.Options{Formula: "b ~ x", Family: "bernoulli"})
+	calibrated := must.Value(score.Calibrate(t.Context(), model, held.source(t), ""))(t)
+	for _, of := range []*credence.Fitted{model, calibrated} {
+		held.visit(t, of, score.Options{}, func(rows *score.Rows, i int) {
+			p := rows.Predict(i)
+			below, upTo := rows.PIT(i)
+			want := [2]float64{0, 1 - p.Probability}
+			if rows.Target(i) == 1 {
+				want = [2]float64{want[1], 1}
+			}
+			if !near(below, want[0]) || !near(upTo, want[1]) {
+				t.Fatalf("row %d: %v to %v, want %v", i, below, upTo, want)
+			}
+			if bounded := p.ProbabilityLower != 0 || p.ProbabilityUpper != 0; bounded != (of == calibrated) {
+				t.Fatalf("row %d: %+v", i, p)
+			}
+			chance := rows.Probabilities(nil, i)
+			if y := rows.Target(i); !near(rows.CRPS(i, y), (p.Probability-y)*(p.Probability-y)) || !near(chance[0], 1-p.Probability) || !near(chance[1], p.Probability) {
+				t.Fatalf("row %d: crps %v, probabilities %v, want those of %v", i, rows.CRPS(i, y), chance, p.Probability)
+			}
+		})
+	}
+}

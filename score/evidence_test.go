@@ -146,3 +146,24 @@ func TestEstimatesAcrossTransforms(t *testing.T) {
 		}
 	}
 }
+
+// TestCRPSAcrossTransforms: beside a model of the column itself, one of its logarithm has the CRPS that its predictions
+// taken back have, in the units of the column; and rows that are all left out together tell no standard error.
+func TestCRPSAcrossTransforms(t *testing.T) {
+	all := houses(60)
+	source := structs(t, all)
+	plain, log := fitted(t, all, fit.Options{Formula: "Price ~ Size"}), fitted(t, all, fit.Options{Formula: "log(Price) ~ Size"})
+	e := must.Value(score.Evaluate(t.Context(), must.Value(score.New(log, score.Options{Original: true}))(t), source))(t)
+	for order, models := range [][2]*credence.Fitted{{plain, log}, {log, plain}} {
+		a, b := gather(t, "a", models[0], source), gather(t, "b", models[1], source)
+		c := must.Value(score.Compare(a, b))(t)
+		if got := c.Models[1-order]; !near(float64(got.CRPS), float64(*e.CRPS)) || !near(float64(got.RMSE), float64(e.RMSE)) || !got.GainError.Defined() && order == 0 {
+			t.Errorf("crps %v and rmse %v, want %v and %v", got.CRPS, got.RMSE, *e.CRPS, e.RMSE)
+		}
+		a.LeftOut(func(int) int { return 3 })
+		b.LeftOut(func(int) int { return 3 })
+		if c = must.Value(score.Compare(a, b))(t); c.Models[1].GainError.Defined() || !c.Models[1].Gain.Defined() {
+			t.Errorf("of one group the gain is %v ± %v", c.Models[1].Gain, c.Models[1].GainError)
+		}
+	}
+}

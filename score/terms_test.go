@@ -499,3 +499,28 @@ func TestCutpointsStandAtTheOrigin(t *testing.T) {
 		}
 	}
 }
+
+// TestCutpointsAreNamedByGrades: cutpoints of grades that are not counted from 0 have the names of the grades beside
+// them, and ascend in their place.
+func TestCutpointsAreNamedByGrades(t *testing.T) {
+	type row struct{ X, Y float64 }
+	var rows []row
+	for i := range 90 {
+		x := math.Sin(float64(i))
+		rows = append(rows, row{x, []float64{2, 5, 9, 20}[min(3, max(0, int(1.5+2*x+0.9*math.Cos(float64(7*i)))))]})
+	}
+	terms := must.Value(score.Terms(fitted(t, rows, fit.Options{Formula: "Y ~ X", Family: "ordinal"}), score.TermOptions{}))(t)
+	var names []string
+	last := math.Inf(-1)
+	for _, term := range terms {
+		if term.Block == "cutpoints" {
+			if names = append(names, term.Name); !(term.Mean > last) {
+				t.Errorf("%+v is not above %v", term, last)
+			}
+			last = term.Mean
+		}
+	}
+	if strings.Join(names, " ") != "2|5 5|9 9|20" {
+		t.Errorf("cutpoints %q", names)
+	}
+}
