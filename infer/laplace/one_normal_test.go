@@ -24,7 +24,7 @@ func TestOneNormal(t *testing.T) {
 		for _, learned := range []bool{false, true} {
 			s := conform.NewSelection(n, columns, 3, 0.3, 1, 0.5, true, 4)
 			for i := range n {
-				s.Weight, s.Precision = append(s.Weight, float64(i%3)), append(s.Precision, 0.5+float64(i%4))
+				s.Weight, s.Precision = append(s.Weight, float64(i%4)), append(s.Precision, 0.5+float64(i%3))
 				s.Target[i], s.Offset = shift+30*s.Target[i], append(s.Offset, 5*float64(i%5))
 			}
 			s.Features = conform.Columns{Dense: columns - 2, Sparse: 2, Intercept: true, Kept: 2}
