@@ -322,3 +322,52 @@ func TestRunLooksAtKindsFoundLater(t *testing.T) {
 		t.Error("a category is taken for a number")
 	}
 }
+
+// TestWholeNumbersOfEveryWidth: integers of every width and sign have their values, in fields and in maps.
+func TestWholeNumbersOfEveryWidth(t *testing.T) {
+	type row struct {
+		A uint8
+		B uint64
+		C int16
+		D uint
+		E int64
+	}
+	schema := &credence.Schema{Columns: []credence.Column{{Name: "A"}, {Name: "B"}, {Name: "C"}, {Name: "D"}, {Name: "E"}}}
+	binding, run := bindTo[any](t, schema)
+	for what, v := range map[string]any{
+		"struct": row{200, 1 << 40, -5, 7, -1 << 40},
+		"map":    map[string]any{"A": uint8(200), "B": uint64(1 << 40), "C": int16(-5), "D": uint(7), "E": int64(-1 << 40)},
+	} {
+		chunk := readOne(t, binding, run, v)
+		for j, want := range []float64{200, 1 << 40, -5, 7, -1 << 40} {
+			if got := chunk.Values.Row(0)[j]; got != want {
+				t.Errorf("%s: column %s is %v, want %v", what, schema.Columns[j].Name, got, want)
+			}
+		}
+	}
+	source := must.Value(Structs([]row{{200, 1 << 40, -5, 7, -1 << 40}, {1, 2, 3, 4, 5}}))(t)
+	want(t, source, schema.Columns, []float64{200, 1 << 40, -5, 7, -1 << 40}, []float64{1, 2, 3, 4, 5})
+}
+
+// TestLayoutHasTheReading: texts of a program are read as those of training: by the notation of their column, and with
+// the texts that meant missing; the text of each category that training did not see is known.
+func TestLayoutHasTheReading(t *testing.T) {
+	schema := &credence.Schema{Columns: []credence.Column{
+		{Name: "g", Kind: credence.Category, Levels: []string{"a", "b"}}, {Name: "day"}, {Name: "x"}, {Name: "h", Kind: credence.Category, Levels: []string{"c"}},
+	}, Sparse: 3}
+	schema.Reading.Missing = []string{"none"}
+	schema.Reading.Set("day", credence.Notation{Date: "dmy"})
+	binding, run := bindTo[map[string]any](t, schema)
+	chunk := readOne(t, binding, run, map[string]any{"g": "z", "day": "11.01.1970", "x": "none", "h": "q", "x1": 5})
+	if row := chunk.Values.Row(0); row[0] != -1 || row[1] != 10 || row[2] == row[2] || row[3] != -1 {
+		t.Errorf("the row is %v", row)
+	}
+	if chunk.Sparse.Rows != 1 || chunk.Sparse.Cols != 3 {
+		t.Errorf("%d rows of %d sparse columns", chunk.Sparse.Rows, chunk.Sparse.Cols)
+	}
+	for column, want := range map[string]string{"g": "z", "h": "q", "x": ""} {
+		if text, ok := run.Text(0, column); text != want || ok != (want != "") {
+			t.Errorf("the text of %s is %q, %v", column, text, ok)
+		}
+	}
+}

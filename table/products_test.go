@@ -224,3 +224,85 @@ func TestAddProducts(t *testing.T) {
 		}
 	}
 }
+
+// TestProductsAboutCentres: rows that stand for products about centres have these products about them, and the means
+// that their sums say, wherever the column of ones stands and whatever the signs.
+func TestProductsAboutCentres(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 9))
+	for round := range 12 {
+		const d, n = 4, 60
+		p := &table.Products{Names: []string{"a", "b", "y"}, Gram: make([]float64, d*d)}
+		ones := round % d
+		p.Names = slices.Insert(p.Names, ones, table.Ones)
+		for j := range d {
+			p.Centre = append(p.Centre, 0)
+			if j != ones {
+				p.Centre[j] = float64(rng.IntN(41) - 20)
+			}
+		}
+		for range n {
+			row := make([]float64, d)
+			for j := range row {
+				row[j] = 3*float64(j-1) + float64(1+j)*rng.NormFloat64()
+			}
+			row[ones] = 1
+			for j, v := range row {
+				for k, u := range row {
+					p.Gram[j*d+k] += v * u
+				}
+			}
+		}
+		source, weight, err := p.Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns := make([][]float64, d)
+		if err := readAll(source, func(j int, v float64) { columns[j] = append(columns[j], v) }); err != nil {
+			t.Fatal(err)
+		}
+		weights := columns[d-1]
+		columns = slices.Insert(columns[:d-1:d-1], ones, slices.Repeat([]float64{1}, len(weights)))
+		if weight != "rows" || source.Schema().Columns[d-1].Name != weight {
+			t.Errorf("the weight is called %q", weight)
+		}
+		for j := range d {
+			for k := range d {
+				sum := 0.0
+				for i, w := range weights {
+					sum += w * (columns[j][i] - p.Centre[j]) * (columns[k][i] - p.Centre[k])
+				}
+				if want := p.Gram[j*d+k]; math.Abs(sum-want) > 1e-10*math.Sqrt(p.Gram[j*d+j]*p.Gram[k*d+k]) {
+					t.Errorf("ones at %d, centres %v: the product of %s and %s is %v, want %v", ones, p.Centre, p.Names[j], p.Names[k], sum, want)
+				}
+			}
+		}
+		// What is wrong of the last column is told, and what is within rounding is not.
+		last := d - 1
+		if ones == last {
+			last--
+		}
+		of := func(change float64) error {
+			q := &table.Products{Names: p.Names, Gram: slices.Clone(p.Gram), Centre: p.Centre}
+			other := (ones + 1) % d
+			if other == last {
+				other = (ones + 2) % d
+			}
+			if other == ones {
+				other = (other + 1) % d
+			}
+			q.Gram[last*d+other] += change * math.Sqrt(p.Gram[last*d+last]*p.Gram[other*d+other])
+			_, _, err := q.Source()
+			return err
+		}
+		if err := of(1e-10); err != nil {
+			t.Error(err)
+		}
+		if err := of(1e-7); err == nil || !strings.Contains(err.Error(), "in one place and") {
+			t.Errorf("two sums that differ by 1e-7: %v", err)
+		}
+		p.Gram[last*d+last] = p.Gram[ones*d+last] * p.Gram[ones*d+last] / n / 2
+		if _, _, err := p.Source(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the products of %q are those of no rows", p.Names[last])) {
+			t.Errorf("squares of %s that are too small: %v", p.Names[last], err)
+		}
+	}
+}

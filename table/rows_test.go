@@ -3,6 +3,8 @@ package table
 import (
 	"bytes"
 	"testing"
+
+	"github.com/credence-ml/credence"
 )
 
 // Rows know their lines, whatever malformed rows and empty lines stand between them.
@@ -100,6 +102,31 @@ func TestRowsWithoutLines(t *testing.T) {
 	for i, want := range []int{0, 0, 10, 11, 0, 0} {
 		if got := r.Line(i); got != want {
 			t.Errorf("row %d stands on line %d, want %d", i, got, want)
+		}
+	}
+}
+
+// TestResetLeavesNothing: rows that were filled and reset are as new ones, whatever they held.
+func TestResetLeavesNothing(t *testing.T) {
+	columns := []Column{{Name: "a"}, {Name: "g", Kind: credence.Category}, {Name: "h", Kind: credence.Category}}
+	var r Rows
+	r.Reset("f", columns)
+	for j := 1; j < 3; j++ {
+		r.Levels[j].Find([]byte("first"), 1)
+		r.Levels[j].Find([]byte("second"), 2)
+	}
+	r.Values, r.Start, r.Keys, r.Value, r.Ones = []float64{1, 0, 1}, []int{0, 1}, []uint64{4}, []float64{2}, false
+	r.Spaces.Find([]byte("space"), 1)
+	r.Space, r.Tokens, r.Text, r.InPlace, r.Merged, r.Count = []int32{0}, []Span{{0, 1}}, []byte("text"), true, 3, 1
+	r.Ends, r.Places, r.Faults = []int64{9}, []Place{{0, 2}}, []Fault{{Row: 1}}
+	r.Reset("g", columns[:2])
+	r.Reset("g", columns)
+	if r.File != "g" || r.Count+r.Merged+len(r.Values)+len(r.Start)+len(r.Keys)+len(r.Value)+len(r.Space)+len(r.Tokens)+len(r.Text)+len(r.Ends)+len(r.Places)+len(r.Faults)+len(r.Spaces.List) != 0 || !r.Ones || r.InPlace {
+		t.Errorf("%+v", r)
+	}
+	for j := range columns {
+		if code, isNew := r.Levels[j].Find([]byte("second"), 1); code != 0 || !isNew || len(r.Levels[j].List) != 1 {
+			t.Errorf("column %d has levels %v", j, r.Levels[j].List)
 		}
 	}
 }
