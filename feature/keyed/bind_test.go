@@ -428,3 +428,71 @@ func TestEntriesBeyondNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestOrderOfColumns: a row has the same features, target, weight and offset in whatever order a table has its columns;
+// to be scored it has its target where that is asked for, and else none.
+func TestOrderOfColumns(t *testing.T) {
+	columns := []table.Column{
+		{Name: "y", Kind: credence.Boolean}, {Name: "x"}, {Name: "c", Kind: credence.Category}, {Name: "d", Kind: credence.Numeric, Text: true}, {Name: "w"}, {Name: "o"}, {Name: "q"},
+	}
+	cells := []string{"1,2,a,1.0,1,0.5,3", "0,3,b,1,2,-1,2", "1,0.5,a,7,3,4,1", "0,4,a,1.0,0.5,0,7"}
+	plan := func() *Plan {
+		p := clicksPlan(frame.Mean)
+		p.Positive, p.Negative, p.Weight, p.Offset = "yes", "no", new(frame.Column("w")), []frame.Expr{frame.Column("o"), frame.Constant(2), frame.Column("q").With(frame.Square)}
+		return p
+	}
+	bound := func(order []int, of func() (*Binder, *Names)) string {
+		var moved []table.Column
+		for _, k := range order {
+			moved = append(moved, columns[k])
+		}
+		lines := make([]string, len(cells))
+		for i, line := range cells {
+			var parts []string
+			for _, k := range order {
+				parts = append(parts, strings.Split(line, ",")[k])
+			}
+			lines[i] = strings.Join(parts, ",")
+		}
+		b, names := of()
+		must.Succeed(t, b.Begin(rowsOf(moved, lines...)))
+		var batch credence.Batch
+		if _, err := b.Bind(&batch, 0, len(cells), 0); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintln(batch.Target, batch.Weight, batch.Offset)
+		for i := range batch.Sparse.Rows {
+			slots, values := batch.Sparse.Row(i)
+			entries := map[string]float64{}
+			for k, slot := range slots {
+				entries[names.Name(int(slot))] = values[k]
+			}
+			text += fmt.Sprintln(entries)
+		}
+		return text
+	}
+	index, known := &Index{}, &Names{}
+	learning := func() (*Binder, *Names) {
+		names := &Names{}
+		return must.Value(NewLearning(plan(), &Index{}, names))(t), names
+	}
+	first := bound([]int{0, 1, 2, 3, 4, 5, 6}, func() (*Binder, *Names) { return must.Value(NewLearning(plan(), index, known))(t), known })
+	if want := "[1 0 1 0] [1 2 3 0.5] [11.5 5 7 51]\n"; !strings.HasPrefix(first, want) {
+		t.Fatalf("rows are %s, want %s", first, want)
+	}
+	_, entries, _ := strings.Cut(first, "\n")
+	for _, order := range [][]int{{2, 0, 1, 3, 4, 5, 6}, {6, 5, 4, 3, 2, 1, 0}, {3, 4, 0, 6, 1, 5, 2}, {1, 6, 3, 5, 0, 2, 4}} {
+		if got := bound(order, learning); got != first {
+			t.Errorf("columns %v:\n%s, want\n%s", order, got, first)
+		}
+		for targets, want := range map[frame.Targets]string{frame.IgnoreTargets: "[]", frame.UseTargets: "[1 0 1 0]", frame.RequireTargets: "[1 0 1 0]"} {
+			got := bound(order, func() (*Binder, *Names) {
+				return must.Value(NewBinder(plan(), &Features{Keys: index.Keys(index.Len())}, targets))(t), known
+			})
+			roles, of, _ := strings.Cut(got, "\n")
+			if of != entries || !strings.HasPrefix(roles, want+" ") || !strings.HasSuffix(roles, "[11.5 5 7 51]") {
+				t.Errorf("columns %v, targets %v:\n%s, want %s of\n%s", order, targets, got, want, first)
+			}
+		}
+	}
+}
