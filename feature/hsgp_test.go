@@ -329,3 +329,56 @@ func TestSignalsTakeMoreFunctions(t *testing.T) {
 		t.Error("functions are not bounded by the different values")
 	}
 }
+
+// TestHilbertColumnsByHand: the columns of two inputs, whose boxes, lengthscales and numbers of functions differ, are
+// the products of waves by the formula times the deviations of the spectral density; the slopes of these are their
+// central differences.
+func TestHilbertColumnsByHand(t *testing.T) {
+	in := numbers(3)
+	rows := batch(in, 20, false)
+	for i := range 20 {
+		rows.X.Row(i)[2], rows.X.Row(i)[0] = 1+1.5*math.Sin(float64(i)), -2+3*math.Cos(float64(2*i))
+	}
+	middle, reach, boundary, functions, scales := []float64{1, -2}, []float64{1.5, 3}, []float64{1.3, 1.6}, []int{3, 2}, []float64{0.8, 2}
+	at := func(kernel Kernel, l ...float64) *HSGP {
+		return &HSGP{Name: "hsgp(c, a)", Kernel: kernel, Inputs: []int{2, 0}, Lengthscale: Lengthscale{Values: l}, Functions: functions, Middle: middle, Reach: reach, Boundary: boundary}
+	}
+	phi := spread(newSet(t, in, at(RBF, scales...)), rows)
+	for i := range 20 {
+		x := []float64{rows.X.Row(i)[2], rows.X.Row(i)[0]}
+		for j := range 6 {
+			want := 1.0
+			for k, place := range []int{j/2 + 1, j%2 + 1} {
+				half := reach[k] * boundary[k]
+				omega := math.Pi * float64(place) / (2 * half)
+				want *= math.Sin(omega*(x[k]-middle[k]+half)) / math.Sqrt(half)
+				want *= math.Sqrt(scales[k] * math.Sqrt(2*math.Pi) * math.Exp(-omega*omega*scales[k]*scales[k]/2))
+			}
+			if got := phi.Row(i)[j]; math.Abs(got-want) > 1e-12 {
+				t.Fatalf("column %d of row %d is %v, want %v", j, i, got, want)
+			}
+		}
+	}
+	const h = 1e-5
+	for kernel := range hilbertKernels {
+		bound := func(l ...float64) *proportionedMap {
+			m, err := at(kernel, l...).Bind(&in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m.(*proportionedMap)
+		}
+		m := bound(scales...)
+		for k := range 2 {
+			up, down := slices.Clone(scales), slices.Clone(scales)
+			up[k], down[k] = up[k]*math.Exp(h), down[k]*math.Exp(-h)
+			above, below := bound(up...), bound(down...)
+			for j, d := range m.deviation {
+				want := (above.deviation[j] - below.deviation[j]) / (2 * h) / d
+				if got := m.slopes[j*2+k]; math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+					t.Errorf("%s: the slope of deviation %d in lengthscale %d is %v, want %v", kernel, j, k, got, want)
+				}
+			}
+		}
+	}
+}

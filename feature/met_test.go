@@ -100,3 +100,47 @@ func TestMetRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestMetInBatches: terms that have what the rows have meet in many batches what they meet in one, whichever batch has
+// it.
+func TestMetInBatches(t *testing.T) {
+	in := withCategory(withCategory(numbers(1), "a", 70), "b", 60)
+	rows := batch(in, 500, true)
+	pieces := func(yield func(*credence.Batch, error) bool) {
+		for first := 0; first < 500; first += 120 {
+			part := *rows
+			part.X.Rows = min(120, 500-first)
+			part.X.Data = rows.X.Data[first*rows.X.Stride:]
+			part.Sparse.Reset(0)
+			for range part.X.Rows {
+				part.Sparse.AppendRow(nil, nil)
+			}
+			if !yield(&part, nil) {
+				return
+			}
+		}
+	}
+	hash := &Hash{Name: "hash(a * b)", Crosses: [][]int{{1}, {2}, {1, 2}}}
+	product, groups := &Interaction{Name: "a:b", Inputs: []int{1, 2}}, &Multilevel{Name: "(1 | a:b)", Key: []int{1, 2}, Columns: [][]int{nil}}
+	of := func(batches iter.Seq2[*credence.Batch, error]) string {
+		h, err := hash.Met(&in, batches)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := product.OfRows(&in, batches)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := groups.OfRows(&in, batches)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(h.Keys) < 400 || len(p.Met) < 300 || len(g.Met) < 300 {
+			t.Errorf("%d keys, %d combinations, %d groups", len(h.Keys), len(p.Met), len(g.Met))
+		}
+		return fmt.Sprint(h.Keys, h.Names, p.Met, g.Met)
+	}
+	if one, many := of(once(rows)), of(pieces); one != many {
+		t.Errorf("in one batch\n%.200s, in many\n%.200s", one, many)
+	}
+}
