@@ -45,7 +45,7 @@ func TestSamples(t *testing.T) {
 	for i := range 8 {
 		heavy.Target, heavy.Offset, heavy.Weight = append(heavy.Target, float64(10*i+3)), append(heavy.Offset, 3), append(heavy.Weight, 1)
 	}
-	heavy.Target, heavy.Offset, heavy.Weight = append(heavy.Target, -1e9), append(heavy.Offset, 0), append(heavy.Weight, 0)
+	heavy.Target, heavy.Offset, heavy.Weight = append(heavy.Target, -1e9, -2e9), append(heavy.Offset, 0, 0), append(heavy.Weight, 0, 0)
 	sd := (60. - 20) / (2 * 0.6744897501960817)
 	near("the variance by quartiles", sampleOf(&heavy).scale(true), sd*sd)
 	for value, want := range map[float64]float64{0: 1, 5: 25, -1e6: 1e12} {
