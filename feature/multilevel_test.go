@@ -3,6 +3,7 @@ package feature
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
@@ -150,6 +151,59 @@ func TestUnseenColumnsTogether(t *testing.T) {
 			}
 			if math.Abs(got-want) > 1e-12 {
 				t.Errorf("row %d: %v, want %v", i, got, want)
+			}
+		}
+	}
+}
+
+// TestOwnUnitsOfManyTerms: weights in the units of the data's own columns make the same f where a set has several terms
+// of groups, numbers and their products, in whatever order: every column is the product that its name says.
+func TestOwnUnitsOfManyTerms(t *testing.T) {
+	terms := []Term{
+		&Intercept{}, &Linear{Inputs: []int{0, 2}},
+		&Multilevel{Name: "(1 + a | g)", Key: []int{3}, Columns: [][]int{nil, {0}}},
+		&Interaction{Name: "a:g", Inputs: []int{0, 3}},
+		&Multilevel{Name: "(0 + b | f)", Key: []int{2}, Columns: [][]int{{1}}},
+	}
+	for _, order := range [][]int{{0, 1, 2, 3, 4}, {2, 4, 0, 1, 3}, {4, 3, 2, 1, 0}, {1, 2, 4}} {
+		var some []Term
+		for _, k := range order {
+			some = append(some, terms[k])
+		}
+		set, rows := grouped(t, some...)
+		own, err := set.OwnUnits()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, mine := make([]float64, set.Weights()), make([]float64, len(own.Columns))
+		for j := range w {
+			w[j] = math.Cos(float64(3 * j))
+		}
+		own.Map.MulVec(mine, w)
+		var phi credence.Design
+		set.Transform(credence.NewWorkspace(1), &phi, rows)
+		for i := range rows.Rows() {
+			x := rows.X.Row(i)
+			f := 0.0
+			for j, c := range own.Columns {
+				value := mine[j]
+				for part := range strings.SplitSeq(c.Name, ":") {
+					switch column, level, category := strings.Cut(part, "="); {
+					case part == "(intercept)":
+					case part == "a":
+						value *= 3 + 2*x[0]
+					case part == "b":
+						value *= -1 + 0.5*x[1]
+					case !category:
+						t.Fatalf("there is a column %s", c.Name)
+					case column == "f" && set.inputs.Dense[2].Levels[int(x[2])] != level || column == "g" && set.inputs.Dense[3].Levels[int(x[3])] != level:
+						value = 0
+					}
+				}
+				f += value
+			}
+			if want := phi.RowDot(i, w); math.Abs(f-want) > 1e-12*math.Max(1, math.Abs(want)) {
+				t.Errorf("terms %v, row %d: f is %v by own weights, want %v", order, i, f, want)
 			}
 		}
 	}
