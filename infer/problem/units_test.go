@@ -77,3 +77,23 @@ func TestUnits(t *testing.T) {
 		near("a variance", variance[i], square)
 	}
 }
+
+// TestLogBounds: a hyper-parameter is bounded by the logarithms of its bounds, and by none where they are left out; one
+// without a prior has a flat one.
+func TestLogBounds(t *testing.T) {
+	for _, h := range []credence.Hyper{{}, {Lower: 0.5}, {Upper: 8}, {Lower: 0.5, Upper: 8}} {
+		wantLower, wantUpper := math.Inf(-1), math.Inf(1)
+		if h.Lower != 0 {
+			wantLower = math.Log(0.5)
+		}
+		if h.Upper != 0 {
+			wantUpper = math.Log(8)
+		}
+		if lower, upper := LogBounds(h); lower != wantLower || upper != wantUpper {
+			t.Errorf("%+v: bounds %v and %v, want %v and %v", h, lower, upper, wantLower, wantUpper)
+		}
+		if value, slope := LogHyperPrior(h, 3); value != 0 || slope != 0 {
+			t.Errorf("%+v: log density %v, slope %v", h, value, slope)
+		}
+	}
+}
