@@ -557,7 +557,28 @@ func TestWeights(t *testing.T) {
 	fitted := scorer.Fitted()
 	fitted.Members = members
 	panel := pictureOf(t, PriorPosterior, Input{Scorer: scorer}).Panels[0]
-	before, at0 := panel.Marks[1], 0.0
+	before, after, at0 := panel.Marks[1], panel.Marks[2], 0.0
+	told := func(x float64) (sum float64) {
+		for k, m := range fitted.Members {
+			count, place := m.Posterior.Weights(), 0
+			for m.Model.Features.(credence.Named).WeightName(place) != panel.Title {
+				place++
+			}
+			means, variances := make([]float64, count), make([]float64, count)
+			m.Posterior.Marginals(means, variances)
+			sum += fitted.Share(k) * math.Exp(-.5*(x-means[place])*(x-means[place])/variances[place]) / math.Sqrt(variances[place])
+		}
+		return sum
+	}
+	highest := 0.0
+	for _, x := range after.X {
+		highest = max(highest, told(x))
+	}
+	for i, x := range after.X {
+		if want := told(x) / highest; !(math.Abs(after.Y[i]-want) <= 1e-9) {
+			t.Fatalf("mixture at %g: posterior %g, want %g", x, after.Y[i], want)
+		}
+	}
 	mixed := func(x float64) (sum float64) {
 		for k := range fitted.Members {
 			v := []float64{.02, 3}[k]
@@ -581,16 +602,29 @@ func TestWeights(t *testing.T) {
 // TestPosteriorOf: a weight is drawn with the mean and the standard deviation that it has, whatever its tails.
 func TestPosteriorOf(t *testing.T) {
 	draws := &posterior.Draws{Count: 400}
-	for i := range draws.Count {
-		draws.Values = append(draws.Values, 2+3*special.NormalQuantile((float64(i)+.5)/400))
+	for i := range draws.Count { // of the second of two weights
+		draws.Values = append(draws.Values, float64(90+i), 2+3*special.NormalQuantile((float64(i)+.5)/400))
 	}
 	for name, c := range map[string]struct {
 		of     credence.Posterior
 		within float64 // of the standard deviation; draws are smoothed
 	}{"normal": {&posterior.Full{Mean: []float64{2}, Factor: []float64{3}}, 1e-4}, "five": {&posterior.Full{Mean: []float64{2}, Factor: []float64{3}, DF: 5}, 1e-3}, "draws": {draws, .05}} {
-		density := posteriorOf(&credence.Member{Posterior: c.of}, 0, 2, 3)
-		sum, mean, square := 0.0, 0.0, 0.0
-		for x := -598.0; x <= 602; x += .05 {
+		place, peak := 0, 1/(3*math.Sqrt(2*math.Pi))
+		switch name {
+		case "five":
+			peak = math.Gamma(3) / math.Gamma(2.5) / math.Sqrt(5*math.Pi) / (3 * math.Sqrt(3./5))
+		case "draws":
+			place = 1
+		}
+		density := posteriorOf(&credence.Member{Posterior: c.of}, place, 2, 3)
+		if got := density(2); !(math.Abs(got/peak-1) <= c.within) {
+			t.Errorf("%s: the density is %g at its peak, want %g", name, got, peak)
+		}
+		sum, mean, square, reach := 0.0, 0.0, 0.0, 30.0
+		if name == "five" {
+			reach = 600
+		}
+		for x := 2 - reach; x <= 2+reach; x += .05 {
 			of := .05 * density(x)
 			sum, mean, square = sum+of, mean+of*x, square+of*(x-2)*(x-2)
 		}
@@ -618,12 +652,54 @@ func TestPath(t *testing.T) {
 	if first := panel.Marks[0]; first.Name != "x5" || !slices.Equal(first.Y, []float64{0, 0, 0, 5}) || !slices.Equal(first.X, []float64{1e-4, 1e-3, 1e-2, 1e-1}) {
 		t.Errorf("%+v", first)
 	}
-	if !slices.ContainsFunc(panel.Rules, func(r chart.Rule) bool { return r.Upright && r.At == 1e-3 }) {
+	if upright := slices.DeleteFunc(slices.Clone(panel.Rules), func(r chart.Rule) bool { return !r.Upright }); len(upright) != 1 || upright[0].At != 1e-3 {
 		t.Errorf("rules %+v", panel.Rules)
 	}
 	s.Path[3].Coefficients = append(s.Path[3].Coefficients, selection.Coefficient{Name: "small", Inclusion: 1, Mean: .1})
 	if other := pathOf(s).Panels[0].Marks[0]; other.Name != "others" || other.Colour != chart.Grey {
 		t.Errorf("%+v", other)
+	}
+}
+
+// TestPanels: a number has its band and its line over values with a fiftieth of their range beside them, a boolean and a
+// category have an interval at each level, of which as many are named as are drawn, and panels that are set beside each
+// other share an axis that holds all intervals with a twentieth of room.
+func TestPanels(t *testing.T) {
+	scorer := modelOf(t, rowsOf(t, 60, 12), fit.Options{Formula: "y ~ " + inputs})
+	p := &picture{Input: Input{Scorer: scorer, Interval: .8}}
+	list := []effect.Effect{{Estimate: 1, Low: 0.5, High: 2}, {Estimate: 3, Low: 1, High: 4.5}, {Estimate: 2, Low: 1.5, High: 2.5}}
+	levels := make([]string, mostLevels+3)
+	for k := range levels {
+		levels[k] = fmt.Sprint("l", k)
+	}
+	number := p.panel(&effect.Column{Name: "z", Kind: credence.Numeric}, []float64{10, 20, 60}, list)
+	if len(number.Marks) != 2 || number.Marks[0].Shape != chart.Band || number.Marks[0].Name != "80 % interval" || number.X.From != 9 || number.X.To != 61 || !slices.Equal(number.Marks[1].Y, []float64{1, 3, 2}) || number.X.Scale == chart.Time {
+		t.Errorf("%+v", number)
+	}
+	if date := p.panel(&effect.Column{Name: "z", Kind: credence.Numeric, Date: true}, []float64{10, 20, 60}, list); date.X.Scale != chart.Time {
+		t.Errorf("%+v", date)
+	}
+	if one := p.panel(&effect.Column{Name: "z", Kind: credence.Numeric}, []float64{10}, list[:1]); len(one.Marks) != 1 || one.Marks[0].Shape != chart.Interval || one.X.Levels != nil {
+		t.Errorf("%+v", one)
+	}
+	if flag := p.panel(&effect.Column{Name: "flag", Kind: credence.Boolean}, []float64{0, 1}, list[:2]); flag.Marks[0].Shape != chart.Interval || !slices.Equal(flag.X.Levels, []string{"false", "true"}) || flag.X.Name != "flag" {
+		t.Errorf("%+v", flag)
+	}
+	for count, name := range map[int]string{mostLevels: "city", mostLevels + 1: "city (20 of 21 levels)"} {
+		if city := p.panel(&effect.Column{Name: "city", Kind: credence.Category, Levels: levels[:count]}, []float64{0, 1, 2}, list); len(city.X.Levels) != mostLevels || city.X.Name != name {
+			t.Errorf("%d levels: %+v", count, city.X)
+		}
+	}
+	panels := []chart.Panel{number, p.panel(&effect.Column{Name: "x", Kind: credence.Numeric}, []float64{1, 2}, []effect.Effect{{Estimate: 0, Low: -5.5, High: 1}, {Estimate: 1, Low: 0, High: 2}})}
+	align(panels)
+	for _, panel := range panels {
+		if math.Abs(panel.Y.From+6) > 1e-12 || math.Abs(panel.Y.To-5) > 1e-12 {
+			t.Errorf("an axis from %g to %g, want -6 to 5", panel.Y.From, panel.Y.To)
+		}
+	}
+	same := []chart.Panel{p.panel(&effect.Column{Name: "x", Kind: credence.Numeric}, []float64{1, 2}, []effect.Effect{{Estimate: 2, Low: 2, High: 2}, {Estimate: 2, Low: 2, High: 2}})}
+	if align(same); same[0].Y.From != 0 || same[0].Y.To != 0 {
+		t.Errorf("of one value the axis is stated: %+v", same[0].Y)
 	}
 }
 

@@ -538,6 +538,11 @@ func TestBaselinesByHand(t *testing.T) {
 		{"Yes ~ X + weight(W)", "", score.Probabilities, entropy(yes/total, 1-yes/total), entropy(yes/total, 1-yes/total), math.Sqrt(yes / total * (1 - yes/total))},
 	} {
 		model := fitted(t, source, fit.Options{Formula: c.formula, Family: c.family})
+		each(t, model, source, func(rows *score.Rows, i int) { // under UseTargets
+			if y := rows.Target(i); y != all[i].Y && c.formula[0:2] == "Y " {
+				t.Fatalf("row %d has the target %v, want %v", i, y, all[i].Y)
+			}
+		})
 		e := must.Value(score.Evaluate(t.Context(), scorer(t, model), source))(t)
 		compared := must.Value(score.Compare(gather(t, "a", model, source)))(t).Baselines
 		if len(compared) != 1 {
