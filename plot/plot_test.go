@@ -661,9 +661,9 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// TestPanels: a number has its band and its line over values with a fiftieth of their range beside them, a boolean and a
-// category have an interval at each level, of which as many are named as are drawn, and panels that are set beside each
-// other share an axis that holds all intervals with a twentieth of room.
+// TestPanels: a number has its band and its line over values with a fiftieth of their range beside them, a boolean
+// and a category have an interval at each level, of which as many are named as are drawn, and panels that are set
+// beside each other share an axis that holds all intervals with a twentieth of room.
 func TestPanels(t *testing.T) {
 	scorer := modelOf(t, rowsOf(t, 60, 12), fit.Options{Formula: "y ~ " + inputs})
 	p := &picture{Input: Input{Scorer: scorer, Interval: .8}}
