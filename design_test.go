@@ -67,7 +67,7 @@ func TestDesignProducts(t *testing.T) {
 			near := func(what string, got, want []float64) {
 				t.Helper()
 				for i := range want {
-					if math.Abs(got[i]-want[i]) > 1e-12*(1+math.Abs(want[i])) {
+					if !(math.Abs(got[i]-want[i]) <= 1e-12*(1+math.Abs(want[i]))) {
 						t.Fatalf("%s: element %d is %g, want %g", what, i, got[i], want[i])
 					}
 				}

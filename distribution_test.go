@@ -71,11 +71,11 @@ func TestWeightedMembers(t *testing.T) {
 			"latent mean": {gotLatent, mean}, "latent variance": {gotLatentVariance, latent}, "mean": {gotMean, mean},
 			"variance": {gotVariance, spread}, "log density": {dist.LogDensity(i, y), math.Log(density)}, "CDF": {dist.CDF(i, y), cdf},
 		} {
-			if math.Abs(pair[0]-pair[1]) > 1e-12*(1+math.Abs(pair[1])) {
+			if !(math.Abs(pair[0]-pair[1]) <= 1e-12*(1+math.Abs(pair[1]))) {
 				t.Errorf("row %d: %s is %v, want %v", i, what, pair[0], pair[1])
 			}
 		}
-		if got := dist.CDF(i, dist.Quantile(i, 0.07)); math.Abs(got-0.07) > 1e-7 {
+		if got := dist.CDF(i, dist.Quantile(i, 0.07)); !(math.Abs(got-0.07) <= 1e-7) {
 			t.Errorf("row %d: CDF of the quantile is %v, want 0.07", i, got)
 		}
 	}
@@ -99,7 +99,7 @@ func TestEqualWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := without.CDF(0, 0.3), with.CDF(0, 0.3); math.Abs(a-b) > 1e-15 {
+	if a, b := without.CDF(0, 0.3), with.CDF(0, 0.3); !(math.Abs(a-b) <= 1e-15) {
 		t.Errorf("CDF is %v without weights and %v with equal ones", a, b)
 	}
 	for _, bad := range [][]float64{{-1, 1, 1}, {0.5, 0.5, 0.1}, {math.NaN(), 0, 0}, {math.Inf(1), 0, 0}} {
@@ -139,7 +139,7 @@ func TestWeightedSamples(t *testing.T) {
 	}
 	for k, c := range cuts {
 		p := dist.CDF(0, c)
-		if math.Abs(below[k]/n-p) > 4.5*math.Sqrt(p*(1-p)/n) {
+		if !(math.Abs(below[k]/n-p) <= 4.5*math.Sqrt(p*(1-p)/n)) {
 			t.Errorf("a share of %v of the draws is below %v, whose probability is %v", below[k]/n, c, p)
 		}
 	}

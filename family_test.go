@@ -15,12 +15,12 @@ func TestGain(t *testing.T) {
 		f.Gains = append(f.Gains, quartic(z))
 	}
 	for _, z := range []float64{-2.5, -1.7, -1, 0, 0.4, 1, 2.2, 2.5} {
-		if got := f.Gain(1, z); math.Abs(got-quartic(z)) > 1e-12 {
+		if got := f.Gain(1, z); !(math.Abs(got-quartic(z)) <= 1e-12) {
 			t.Errorf("at %v the gain is %v, want %v", z, got, quartic(z))
 		}
 	}
 	for _, end := range []float64{-2.5, 2.5} {
-		if got, want := f.Gain(1, 2*end), quartic(end)+end*slope(end); math.Abs(got-want) > 1e-9 {
+		if got, want := f.Gain(1, 2*end), quartic(end)+end*slope(end); !(math.Abs(got-want) <= 1e-9) {
 			t.Errorf("at %v the gain is %v, want %v", 2*end, got, want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestValidateFamily(t *testing.T) {
 // A coordinate of a parameter and its value are each other's inverses.
 func TestCoordinates(t *testing.T) {
 	for _, c := range []Coordinate{{}, {Power: 1}, {Power: 2}, {From: 2, Power: 1}} {
-		if x := -0.7; math.Abs(c.Free(c.Value(x))-x) > 1e-14 || c.Power > 0 && math.Abs(c.Value(x)-c.From-math.Exp(c.Power*x)) > 1e-15 {
+		if x := -0.7; !(math.Abs(c.Free(c.Value(x))-x) <= 1e-14) || c.Power > 0 && !(math.Abs(c.Value(x)-c.From-math.Exp(c.Power*x)) <= 1e-15) {
 			t.Errorf("%+v takes %v to %v and back to %v", c, x, c.Value(x), c.Free(c.Value(x)))
 		}
 	}

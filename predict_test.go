@@ -81,7 +81,7 @@ func TestPredictGaussian(t *testing.T) {
 			t.Errorf("row %d: mean %g, variance %g, want %g, 4", i, m, v, mean)
 		}
 		lower, upper := dist.Quantile(i, 0.05), dist.Quantile(i, 0.95)
-		if math.Abs(upper-(mean+2*z95)) > 1e-9 || math.Abs(lower-(mean-2*z95)) > 1e-9 {
+		if !(math.Abs(upper-(mean+2*z95)) <= 1e-9) || !(math.Abs(lower-(mean-2*z95)) <= 1e-9) {
 			t.Errorf("row %d: interval [%g, %g]", i, lower, upper)
 		}
 	}
@@ -97,21 +97,21 @@ func TestPredictMixture(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, variance := dist.Moments(0)
-	if math.Abs(mean-(-1)) > 1e-15 || math.Abs(variance-(0.5*(1+4)+4)) > 1e-14 {
+	if !(math.Abs(mean-(-1)) <= 1e-15) || !(math.Abs(variance-(0.5*(1+4)+4)) <= 1e-14) {
 		t.Errorf("mean %g, variance %g, want -1, 6.5", mean, variance)
 	}
 	density := 0.5*math.Exp(-0.5*(1-0.3)*(1-0.3))/math.Sqrt(2*math.Pi) +
 		0.5*math.Exp(-0.5*(0.3+3)*(0.3+3)/4)/math.Sqrt(2*math.Pi*4)
-	if got := dist.LogDensity(0, 0.3); math.Abs(got-math.Log(density)) > 1e-14 {
+	if got := dist.LogDensity(0, 0.3); !(math.Abs(got-math.Log(density)) <= 1e-14) {
 		t.Errorf("log density %g, want %g", got, math.Log(density))
 	}
 	for _, p := range []float64{0.01, 0.3, 0.5, 0.9} {
 		q := dist.Quantile(0, p)
-		if got := dist.CDF(0, q); math.Abs(got-p) > 1e-7 {
+		if got := dist.CDF(0, q); !(math.Abs(got-p) <= 1e-7) {
 			t.Errorf("CDF of the %g quantile is %g", p, got)
 		}
 	}
-	if f, v := dist.Latent(0); f != -1 || math.Abs(v-(0.5*(0.5+3)+4)) > 1e-14 {
+	if f, v := dist.Latent(0); f != -1 || !(math.Abs(v-(0.5*(0.5+3)+4)) <= 1e-14) {
 		t.Errorf("latent mean %g, variance %g", f, v)
 	}
 }

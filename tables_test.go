@@ -84,7 +84,7 @@ func TestSharedTables(t *testing.T) {
 			for k, y := range ys {
 				want, got := exact.CDF(i, y), functions[k][i]
 				// the integral has half of the error
-				if !(math.Abs(got-want) <= 2e-9) || math.Abs(y) > 7 && got != want {
+				if !(math.Abs(got-want) <= 2e-9) || !(math.Abs(y) <= 7) && got != want {
 					t.Errorf("%s, row %d: P(Y ≤ %v) is %.12g looked up and %.12g integrated", name, i, y, got, want)
 				}
 			}
@@ -185,7 +185,7 @@ func TestScaledQuantiles(t *testing.T) {
 			for i, x := range rows.X.Data {
 				shared.Quantiles(got, i, probabilities)
 				for k, p := range probabilities {
-					if want := family.PredictiveQuantile(p, 2*x, 0.3); got[k] != want || math.Abs(family.PredictiveCDF(want, 2*x, 0.3)-p) > 1e-12 {
+					if want := family.PredictiveQuantile(p, 2*x, 0.3); got[k] != want || !(math.Abs(family.PredictiveCDF(want, 2*x, 0.3)-p) <= 1e-12) {
 						t.Errorf("%v degrees of freedom, row %d: the quantile of %v is %v, want %v", df, i, p, got[k], want)
 					}
 				}

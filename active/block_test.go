@@ -101,10 +101,10 @@ func TestInclusions(t *testing.T) {
 			for k := range n {
 				m, v := block.Latent(k)
 				mm, vv := want.Latent(k)
-				if math.Abs(m-mm) > 1e-10 || math.Abs(v-vv) > 1e-10 {
+				if !(math.Abs(m-mm) <= 1e-10) || !(math.Abs(v-vv) <= 1e-10) {
 					t.Fatalf("%T, step %d, row %d: N(%v, %v), afresh N(%v, %v)", family, step, k, m, v, mm, vv)
 				}
-				if label != label && math.Abs(m-before[k]) > 1e-13 {
+				if label != label && !(math.Abs(m-before[k]) <= 1e-13) {
 					t.Fatalf("an unknown label moved the mean of row %d from %v to %v", k, before[k], m)
 				}
 			}
@@ -124,14 +124,14 @@ func TestMembers(t *testing.T) {
 	fitted.Members = append(fitted.Members, gaussianOf(t, family, a, []float64{-1, 2, 0, 0}).Members...)
 	fitted.Members[0].Weight, fitted.Members[1].Weight = 0.3, 0.7
 	s := must.Value(NewScorer(fitted, Information, 0, 1))(t)
-	if math.Abs(s.noise-0.5) > 1e-15 {
+	if !(math.Abs(s.noise-0.5) <= 1e-15) {
 		t.Errorf("the noise of members of 0.5 is %g", s.noise)
 	}
 	block := blockOf(t, s, rows)
 	for i := range 30 {
 		column := block.column(i)
 		_, variance := block.Latent(i)
-		if math.Abs(column[i]-variance) > 1e-12 {
+		if !(math.Abs(column[i]-variance) <= 1e-12) {
 			t.Fatalf("row %d: Cov(f, f) %v, Var f %v", i, column[i], variance)
 		}
 		for k := range 30 { // Σ w_k C + Σ w_k (m_k − m)(m_k − m)ᵀ by the difference d of the means: w_1 w_2 d dᵀ
@@ -142,7 +142,7 @@ func TestMembers(t *testing.T) {
 				left += x[j] * []float64{1, -1, 0, 0.5}[j]
 				right += z[j] * []float64{1, -1, 0, 0.5}[j]
 			}
-			if want := within + 0.21*left*right; math.Abs(column[k]-want) > 1e-12 {
+			if want := within + 0.21*left*right; !(math.Abs(column[k]-want) <= 1e-12) {
 				t.Fatalf("rows %d, %d: covariance %v, want %v", i, k, column[k], want)
 			}
 		}
@@ -261,11 +261,11 @@ func TestRefusals(t *testing.T) {
 	classes, _ := NewScorer(gaussianOf(t, likelihood.Bernoulli{}, a, []float64{0}), Information, 0, 1)
 	p := positive(1.5, 3)
 	want := p*includedPrecision(0.5, 1.5, 3) + (1-p)*includedPrecision(-0.5, 1.5, 3)
-	if _, precision := classes.site(math.NaN(), 1.5, 3); math.Abs(precision-want) > 1e-6*want {
+	if _, precision := classes.site(math.NaN(), 1.5, 3); !(math.Abs(precision-want) <= 1e-6*want) {
 		t.Errorf("precision without a label %v, want %v", precision, want)
 	}
 	s, _ := NewScorer(gaussianOf(t, likelihood.Gaussian{NoiseVariance: param.Hold(0.5)}, a, []float64{0}), Information, 0, 1)
-	if got, want := s.Score(0, 3, 2), math.Log(5)/2; math.Abs(got-want) > 1e-15 {
+	if got, want := s.Score(0, 3, 2), math.Log(5)/2; !(math.Abs(got-want) <= 1e-15) {
 		t.Errorf("information of a number %v, want %v", got, want)
 	}
 }
@@ -300,7 +300,7 @@ func TestUnseenVariance(t *testing.T) {
 	shift, precision := s.site(1, mean[2], variance[2])
 	kappa := 1 + variance[2]*precision
 	m, v := block.Latent(2)
-	if math.Abs(v-variance[2]/kappa) > 1e-12 || math.Abs(m-mean[2]-(shift-mean[2]*precision)*variance[2]/kappa) > 1e-12 {
+	if !(math.Abs(v-variance[2]/kappa) <= 1e-12) || !(math.Abs(m-mean[2]-(shift-mean[2]*precision)*variance[2]/kappa) <= 1e-12) {
 		t.Errorf("f is %v ± %v after its inclusion, want a variance of %v", m, math.Sqrt(v), variance[2]/kappa)
 	}
 }
@@ -334,7 +334,7 @@ func TestForms(t *testing.T) {
 	}
 	dist := must.Value(fitted.Distribution(credence.NewWorkspace(1), rows))(t)
 	for i := range n {
-		if m, v := dist.Latent(i); math.Abs(mean[i]-m) > 1e-13 || math.Abs(variance[i]-v) > 1e-14 {
+		if m, v := dist.Latent(i); !(math.Abs(mean[i]-m) <= 1e-13) || !(math.Abs(variance[i]-v) <= 1e-14) {
 			t.Errorf("row %d: %v, %v, want %v, %v", i, mean[i], variance[i], m, v)
 		}
 	}
@@ -342,7 +342,7 @@ func TestForms(t *testing.T) {
 	rows.Unseen = make([]float64, n)
 	rows.Unseen[3] = 4
 	known := variance[3]
-	if !s.forms(mean, variance, rows) || math.Abs(variance[3]-known-2) > 1e-13 {
+	if !s.forms(mean, variance, rows) || !(math.Abs(variance[3]-known-2) <= 1e-13) {
 		t.Errorf("what training did not see adds %v to the variance, want 2", variance[3]-known)
 	}
 }
@@ -370,7 +370,7 @@ func TestFormsAreBounded(t *testing.T) {
 	s := must.Value(NewScorer(fitted, Information, 0, 2))(t)
 	mean, variance := make([]float64, d), make([]float64, d)
 	must.Succeed(t, s.Latent(mean, variance, rows))
-	if want := (q.Values[1] + q.Values[d+1]) / 2; s.form != nil || math.Abs(mean[1]-want) > 1e-14 {
+	if want := (q.Values[1] + q.Values[d+1]) / 2; s.form != nil || !(math.Abs(mean[1]-want) <= 1e-14) {
 		t.Errorf("formed %v, mean %v, want %v", s.form != nil, mean[1], want)
 	}
 }

@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 	}
 	after := must.Value(s.fit(context.Background(), labelled, &labels))(t)
 	want, err := s.measure(context.Background(), after, &labels, labelled, test)
-	if err != nil || math.Abs(curve[1].LogLoss-want.LogLoss) > 1e-12 || curve[1].Error != want.Error {
+	if err != nil || !(math.Abs(curve[1].LogLoss-want.LogLoss) <= 1e-12) || curve[1].Error != want.Error {
 		t.Errorf("%v: the run ends at %v, by hand at %v", err, curve[1], want)
 	}
 }

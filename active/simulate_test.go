@@ -58,7 +58,7 @@ func TestSimulate(t *testing.T) {
 			for _, c := range found.Repeats[score] {
 				mean += c[k].LogLoss / 3
 			}
-			if math.Abs(mean-at.LogLoss) > 1e-12 {
+			if !(math.Abs(mean-at.LogLoss) <= 1e-12) {
 				t.Errorf("%s: mean log loss %v, want %v", score, at.LogLoss, mean)
 			}
 		}
@@ -103,7 +103,7 @@ func TestLast(t *testing.T) {
 		a := repeat[len(curve)-1].Audit
 		audited, wrong = audited+a.Rows, wrong+a.Error*float64(a.Rows)
 	}
-	if last.Audit.Rows != audited || math.Abs(last.Audit.Error-wrong/float64(audited)) > 1e-12 {
+	if last.Audit.Rows != audited || !(math.Abs(last.Audit.Error-wrong/float64(audited)) <= 1e-12) {
 		t.Errorf("audit %+v, want %v wrong of %d", last.Audit, wrong, audited)
 	}
 }
@@ -152,7 +152,7 @@ func TestMeasure(t *testing.T) {
 			wrong += rows.Weight[i]
 		}
 	}
-	if math.Abs(found.Full.LogLoss-loss/mass) > 1e-6 || math.Abs(found.Full.Error-wrong/mass) > 1e-12 {
+	if !(math.Abs(found.Full.LogLoss-loss/mass) <= 1e-6) || !(math.Abs(found.Full.Error-wrong/mass) <= 1e-12) {
 		t.Errorf("error %v and log loss %v, want %v and %v", found.Full.Error, found.Full.LogLoss, wrong/mass, loss/mass)
 	}
 }

@@ -47,7 +47,7 @@ func TestIncludedPrecision(t *testing.T) {
 					}
 				}
 				want, got := math.Exp(-(low+high)/2), includedPrecision(shift, mean, variance)
-				if math.Abs(want-got) > 1e-5*want {
+				if !(math.Abs(want-got) <= 1e-5*want) {
 					t.Errorf("β %v, μ %v, ρ %v: 1/γ %.9g, by minimisation %.9g", shift, mean, variance, got, want)
 				}
 			}
@@ -81,7 +81,7 @@ func TestProbitSite(t *testing.T) {
 				shift, precision := probit.include(label, mean, variance)
 				after := 1 / (1/variance + precision)
 				moved := after * (mean/variance + shift)
-				if math.Abs(after-second) > 1e-7*second || math.Abs(moved-first) > 1e-7*math.Sqrt(second) {
+				if !(math.Abs(after-second) <= 1e-7*second) || !(math.Abs(moved-first) <= 1e-7*math.Sqrt(second)) {
 					t.Errorf("μ %v, ρ %v, label %v: moments %.10g, %.10g, want %.10g, %.10g", mean, variance, label, moved, after, first, second)
 				}
 			}
@@ -110,7 +110,7 @@ func TestInformation(t *testing.T) {
 					want += share * kl
 					mass += share
 				}
-				if got := link.information(mean, variance); math.Abs(got-want) > 1e-8*want || math.Abs(mass-1) > 1e-9 {
+				if got := link.information(mean, variance); !(math.Abs(got-want) <= 1e-8*want) || !(math.Abs(mass-1) <= 1e-9) {
 					t.Errorf("%s, μ %v, ρ %v: information %.10g, want %.10g", name, mean, variance, got, want)
 				}
 			}
@@ -136,10 +136,10 @@ func TestDisagreement(t *testing.T) {
 					return density * link.at(f), density * entropy(link.at(f), link.at(-f)), 0
 				}, []float64{mean - 12*math.Sqrt(variance), mean, mean + 12*math.Sqrt(variance)}, 1e-12)
 				want := entropy(p, 1-p) - inner
-				if got := link.disagreement(mean, variance); math.Abs(got-want) > 1e-8 {
+				if got := link.disagreement(mean, variance); !(math.Abs(got-want) <= 1e-8) {
 					t.Errorf("%s, μ %v, ρ %v: %.10g, want %.10g", name, mean, variance, got, want)
 				}
-				if got, want := link.entropy(mean, variance), entropy(p, 1-p); math.Abs(got-want) > 1e-8 {
+				if got, want := link.entropy(mean, variance), entropy(p, 1-p); !(math.Abs(got-want) <= 1e-8) {
 					t.Errorf("%s, μ %v, ρ %v: entropy %.10g, want %.10g", name, mean, variance, got, want)
 				}
 			}

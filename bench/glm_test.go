@@ -64,7 +64,7 @@ func TestLogisticIsTheMode(t *testing.T) {
 		slope[len(slope)-1] += residual
 	}
 	for j, v := range slope {
-		if math.Abs(v) > 1e-3 {
+		if !(math.Abs(v) <= 1e-3) {
 			t.Errorf("slope %d is %g", j, v)
 		}
 	}
@@ -77,12 +77,12 @@ func TestLogInterval(t *testing.T) {
 		if c[0] > 0 { // by symmetry
 			want = logInterval(-c[1], -c[0])
 		}
-		if math.IsNaN(got) || math.Abs(got-want) > 1e-10*(1+math.Abs(want)) {
+		if math.IsNaN(got) || !(math.Abs(got-want) <= 1e-10*(1+math.Abs(want))) {
 			t.Errorf("(%g, %g): %v, want %v", c[0], c[1], got, want)
 		}
 	}
 	// φ(z)·width, to the square of the width
-	if got, want := logInterval(30, 30.0001), -30*30.0/2-special.LogSqrt2Pi+math.Log(0.0001); math.Abs(got-want) > 0.01 {
+	if got, want := logInterval(30, 30.0001), -30*30.0/2-special.LogSqrt2Pi+math.Log(0.0001); !(math.Abs(got-want) <= 0.01) {
 		t.Errorf("far out %v, density times width %v", got, want)
 	}
 }

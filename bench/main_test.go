@@ -30,7 +30,7 @@ func TestSplitRange(t *testing.T) {
 func TestMeanAndError(t *testing.T) {
 	mean, standardError := meanAndError([]float64{1, 2, 3, 6})
 	// Variance 14/3 with divisor n−1; the standard error is √(14/3/4).
-	if mean != 3 || math.Abs(standardError-math.Sqrt(14.0/12)) > 1e-15 {
+	if mean != 3 || !(math.Abs(standardError-math.Sqrt(14.0/12)) <= 1e-15) {
 		t.Errorf("mean %v ± %v", mean, standardError)
 	}
 	if _, standardError := meanAndError([]float64{1}); !math.IsNaN(standardError) {

@@ -97,7 +97,7 @@ func TestTasks(t *testing.T) {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	// Both have the posterior of the same linear model; svi stops within 1e-6 nats a row.
-	if a, b := rows[0].results[0].SMSE, rows[1].results[0].SMSE; math.Abs(float64(a/b)-1) > 1e-4 {
+	if a, b := rows[0].results[0].SMSE, rows[1].results[0].SMSE; !(math.Abs(float64(a/b)-1) <= 1e-4) {
 		t.Errorf("SMSE %v and %v", a, b)
 	}
 	train, test, err = data.Smooth(data.Class, 1000, 3, 4)

@@ -66,7 +66,7 @@ func TestClassAgainstRefits(t *testing.T) {
 				told[class] = isotonic(ones, counts, place)
 			}
 			got, lower, upper := r.Class(0, p)
-			if math.Abs(lower-told[0]) > 1e-12 || math.Abs(upper-told[1]) > 1e-12 || math.Abs(got-upper/(1-lower+upper)) > 1e-15 {
+			if !(math.Abs(lower-told[0]) <= 1e-12) || !(math.Abs(upper-told[1]) <= 1e-12) || !(math.Abs(got-upper/(1-lower+upper)) <= 1e-15) {
 				t.Fatalf("round %d, %v: %v in [%v, %v], want %v", round, p, got, lower, upper, told)
 			}
 		}
@@ -106,15 +106,15 @@ func TestQuantile(t *testing.T) {
 			}
 		}
 		for p := 1e-6; p < 1; p += 0.000977 {
-			if got := r.Probability(0, r.Score(0, p)); math.Abs(got-p) > 1e-12 {
+			if got := r.Probability(0, r.Score(0, p)); !(math.Abs(got-p) <= 1e-12) {
 				t.Fatalf("%d rows: the probability of the score at %v is %v", n, p, got)
 			}
 		}
-		if tail := special.NormalQuantile(1e-9) - special.NormalQuantile(1/float64(n+1)); math.Abs(r.Score(0, 1e-9)-r.Scores[0]-tail) > 1e-12 {
+		if tail := special.NormalQuantile(1e-9) - special.NormalQuantile(1/float64(n+1)); !(math.Abs(r.Score(0, 1e-9)-r.Scores[0]-tail) <= 1e-12) {
 			t.Errorf("%d rows: the score at 1e-9 is %v", n, r.Score(0, 1e-9))
 		}
 		if n%2 == 0 { // the middle is between two
-			if want := (r.Scores[n/2-1] + r.Scores[n/2]) / 2; math.Abs(r.Quantile(0, 0.5)-want) > 1e-15 {
+			if want := (r.Scores[n/2-1] + r.Scores[n/2]) / 2; !(math.Abs(r.Quantile(0, 0.5)-want) <= 1e-15) {
 				t.Errorf("the median of %d rows is %v, want %v", n, r.Quantile(0, 0.5), want)
 			}
 		}
@@ -172,11 +172,11 @@ func TestGroups(t *testing.T) {
 		score float64
 	}{"a": {1, true, 1.0595}, "b": {2, true, 0.0585}, "c": {0, false, 1.0595}, "": {0, false, 1.0595}} {
 		k, known := r.Index(value)
-		if k != want.group || known != want.known || math.Abs(r.Quantile(k, 0.5)-want.score) > 1e-9 {
+		if k != want.group || known != want.known || !(math.Abs(r.Quantile(k, 0.5)-want.score) <= 1e-9) {
 			t.Errorf("%q is group %d (%v) with the median %v, want %+v", value, k, known, r.Quantile(k, 0.5), want)
 		}
 	}
-	if r.Groups[1].Rows != 40 || r.Groups[0].Rows != 120 || math.Abs(r.Groups[0].Coverage-2./3) > 1e-12 || r.Groups[2].Coverage != 1 {
+	if r.Groups[1].Rows != 40 || r.Groups[0].Rows != 120 || !(math.Abs(r.Groups[0].Coverage-2./3) <= 1e-12) || r.Groups[2].Coverage != 1 {
 		t.Errorf("%+v", r.Groups)
 	}
 	for want, given := range map[string][]Row{
@@ -282,7 +282,7 @@ func TestRanks(t *testing.T) {
 			for upTo < n && r.Scores[upTo] == z {
 				upTo++
 			}
-			if got, want := r.Probability(0, z), float64(upTo)/float64(n+1); math.Abs(got-want) > 1e-14 {
+			if got, want := r.Probability(0, z), float64(upTo)/float64(n+1); !(math.Abs(got-want) <= 1e-14) {
 				t.Errorf("%d rows: the probability up to the score of rank %d is %v, want %v", n, k+1, got, want)
 			}
 			if got := r.Quantile(0, float64(k+1)/float64(n+1)); got != z {

@@ -29,15 +29,15 @@ func TestTailOfASum(t *testing.T) {
 			continue
 		}
 		at := float64(k) - 0.5 // the middle of the step
-		if got := sum.above(at); math.Abs(got/above-1) > 1.0/3 {
+		if got := sum.above(at); !(math.Abs(got/above-1) <= 1.0/3) {
 			t.Errorf("P(T ≥ %d) is %g, want %g", k, got, above)
 		}
-		if got, want := mirrored.below(-at), sum.above(at); math.Abs(got/want-1) > 1e-9 {
+		if got, want := mirrored.below(-at), sum.above(at); !(math.Abs(got/want-1) <= 1e-9) {
 			t.Errorf("the mirrored tail is %g, want %g", got, want)
 		}
 	}
 	normal := moment3{5, 4, 0}
-	if got := normal.above(9); math.Abs(got-special.NormalCDF(-2)) > 1e-15 {
+	if got := normal.above(9); !(math.Abs(got-special.NormalCDF(-2)) <= 1e-15) {
 		t.Errorf("normal tail %g", got)
 	}
 	if constant := (moment3{mean: 3}); constant.above(4) != 0 || constant.above(3) != 1 {
@@ -50,10 +50,10 @@ func TestExtreme(t *testing.T) {
 	l := likelihood.Poisson{}
 	at := func(y float64) float64 { return extreme(l, y, func(y float64) float64 { return l.CDF(y, 0) }) }
 	e := math.Exp(-1)
-	if got, want := at(3), 2*(1-2.5*e); math.Abs(got-want) > 1e-12 {
+	if got, want := at(3), 2*(1-2.5*e); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("of 3 at mean 1: %g, want %g", got, want)
 	}
-	if got, want := at(0), 2*e; math.Abs(got-want) > 1e-12 {
+	if got, want := at(0), 2*e; !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("of 0 at mean 1: %g, want %g", got, want)
 	}
 }
@@ -70,7 +70,7 @@ func TestReplicates(t *testing.T) {
 	got := s.replicate(func(_, _, e float64) float64 { return e * e })
 	for _, c := range [][3]float64{{got.mean, 1, 2}, {got.variance, 2, 56}, {got.third, 8, 10395 - 8*8}} {
 		// The last number bounds the variance of one draw's part; ten draws of each row make the mean.
-		if math.Abs(c[0]/n-c[1]) > 5*math.Sqrt(c[2]/(10*n)) {
+		if !(math.Abs(c[0]/n-c[1]) <= 5*math.Sqrt(c[2]/(10*n))) {
 			t.Errorf("a cumulant of a row is %g, want %g", c[0]/n, c[1])
 		}
 	}
@@ -85,7 +85,7 @@ func TestLeverage(t *testing.T) {
 		if fitted {
 			want = 2 / math.Sqrt(0.75)
 		}
-		if math.Abs(s.residual[0]-want) > 1e-6 {
+		if !(math.Abs(s.residual[0]-want) <= 1e-6) {
 			t.Errorf("fitted %v: residual %g, want %g", fitted, s.residual[0], want)
 		}
 	}
@@ -94,13 +94,13 @@ func TestLeverage(t *testing.T) {
 // Published tails: F of 3 and 10 degrees of freedom is above 3.708 with probability 0.05, and |t| of 5 above
 // 4.032 with 0.01 (any table).
 func TestTables(t *testing.T) {
-	if got := fisherAbove(3.708265, 3, 10); math.Abs(got-0.05) > 1e-6 {
+	if got := fisherAbove(3.708265, 3, 10); !(math.Abs(got-0.05) <= 1e-6) {
 		t.Errorf("F: %g", got)
 	}
-	if got := studentTail(4.0321430, 5); math.Abs(got-0.01) > 1e-7 {
+	if got := studentTail(4.0321430, 5); !(math.Abs(got-0.01) <= 1e-7) {
 		t.Errorf("t: %g", got)
 	}
-	if got := studentTail(-4.0321430, 5); math.Abs(got-0.01) > 1e-7 {
+	if got := studentTail(-4.0321430, 5); !(math.Abs(got-0.01) <= 1e-7) {
 		t.Errorf("t: %g", got)
 	}
 }
@@ -129,7 +129,7 @@ func TestKurtosis(t *testing.T) {
 	}
 	for level, count := range below {
 		// The approximation is good to a tenth or so; the rest is five standard errors.
-		if want := level * sets; math.Abs(float64(count)-want) > 0.25*want+5*math.Sqrt(want) {
+		if want := level * sets; !(math.Abs(float64(count)-want) <= 0.25*want+5*math.Sqrt(want)) {
 			t.Errorf("%d of %d below %g", count, sets, level)
 		}
 	}
@@ -139,7 +139,7 @@ func TestKurtosis(t *testing.T) {
 func TestCurves(t *testing.T) {
 	got := Ranks([]float64{3, -1, 3, 8})
 	for i, want := range []float64{0, -0.75, 0, 0.75} {
-		if math.Abs(got[i]-want) > 1e-15 {
+		if !(math.Abs(got[i]-want) <= 1e-15) {
 			t.Fatalf("ranks %v", got)
 		}
 	}
@@ -152,7 +152,7 @@ func TestCurves(t *testing.T) {
 	polynomials := curves(rank)
 	for i, x := range rank {
 		for k, want := range []float64{(3*x*x - 1) / 2, (5*x*x*x - 3*x) / 2, (35*x*x*x*x - 30*x*x + 3) / 8} {
-			if math.Abs(polynomials[k][i]-want) > 1e-12 {
+			if !(math.Abs(polynomials[k][i]-want) <= 1e-12) {
 				t.Fatalf("degree %d at %g is %g, want %g", k+2, x, polynomials[k][i], want)
 			}
 		}
@@ -199,7 +199,7 @@ func TestScore(t *testing.T) {
 			below++
 		}
 	}
-	if want := 0.05 * sets; math.Abs(float64(below)-want) > 0.15*want+5*math.Sqrt(want) {
+	if want := 0.05 * sets; !(math.Abs(float64(below)-want) <= 0.15*want+5*math.Sqrt(want)) {
 		t.Errorf("%d of %d below 0.05", below, sets)
 	}
 	u, curve, one := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -257,7 +257,7 @@ func TestFarthest(t *testing.T) {
 	}
 	for k, l := range farthest(fitted) {
 		got, want := l.(likelihood.StudentT), at([]float64{leastError / 2, 1 - leastError/2}[k])
-		if math.Abs(got.DegreesOfFreedom.Value/want.DegreesOfFreedom.Value-1) > 1e-9 || math.Abs(got.Scale.Value/want.Scale.Value-1) > 1e-9 {
+		if !(math.Abs(got.DegreesOfFreedom.Value/want.DegreesOfFreedom.Value-1) <= 1e-9) || !(math.Abs(got.Scale.Value/want.Scale.Value-1) <= 1e-9) {
 			t.Errorf("end %d is %v, want %v", k, got, want)
 		}
 	}
@@ -278,7 +278,7 @@ func TestSpreadWithoutVariance(t *testing.T) {
 	for _, df := range []float64{0.8, 1, 1.9} {
 		l := likelihood.StudentT{DegreesOfFreedom: param.Hold(df), Scale: param.Hold(3)}
 		centre, spread := moments(l, 5)
-		if within := l.PredictiveCDF(centre+spread, 5, 0) - l.PredictiveCDF(centre-spread, 5, 0); math.Abs(centre-5) > 1e-6 || math.Abs(within-math.Erf(math.Sqrt2/2)) > 1e-6 {
+		if within := l.PredictiveCDF(centre+spread, 5, 0) - l.PredictiveCDF(centre-spread, 5, 0); !(math.Abs(centre-5) <= 1e-6) || !(math.Abs(within-math.Erf(math.Sqrt2/2)) <= 1e-6) {
 			t.Errorf("%g degrees of freedom: %g lies within %g of %g", df, within, spread, centre)
 		}
 	}

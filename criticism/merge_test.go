@@ -38,7 +38,7 @@ func TestTargetsMerge(t *testing.T) {
 			if a, b := merged.Look("y"), whole.Look("y"); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s in pieces of %v: %v, want %v", name, sizes, a, b)
 			}
-			if math.Abs(merged.mean/whole.mean-1) > 1e-12 || math.Abs(merged.squares/whole.squares-1) > 1e-9 {
+			if !(math.Abs(merged.mean/whole.mean-1) <= 1e-12) || !(math.Abs(merged.squares/whole.squares-1) <= 1e-9) {
 				t.Errorf("%s: mean %v and squares %v, want %v and %v", name, merged.mean, merged.squares, whole.mean, whole.squares)
 			}
 			if len(merged.every) >= 2*lookedAt || len(merged.every) < min(whole.rows, lookedAt)*3/4 || whole.stride == 1 && !slices.Equal(merged.every, whole.every) {

@@ -51,12 +51,12 @@ func TestScoreIsLeastSquares(t *testing.T) {
 		}
 		variance := math.Max(squares/(n-3)*inverse.At(2, 2), robust)
 		want := 2 * special.StudentCDF(-math.Abs(weights.At(2, 0))/math.Sqrt(variance), n-3)
-		if _, p, up := scoreTest([][]float64{curve}, [][]float64{ones, u}, w, y, false); math.Abs(p/want-1) > 1e-9 || up != (weights.At(2, 0) > 0) {
+		if _, p, up := scoreTest([][]float64{curve}, [][]float64{ones, u}, w, y, false); !(math.Abs(p/want-1) <= 1e-9) || up != (weights.At(2, 0) > 0) {
 			t.Errorf("set %d: p %g, upwards %t, want %g", set, p, up, want)
 		}
 		// A known scale of 1 in the place of the residuals'.
 		want = 2 * special.StudentCDF(-math.Abs(weights.At(2, 0))/math.Sqrt(math.Max(inverse.At(2, 2), robust)), n-3)
-		if _, p, _ := scoreTest([][]float64{curve}, [][]float64{ones, u}, w, y, true); math.Abs(p/want-1) > 1e-9 {
+		if _, p, _ := scoreTest([][]float64{curve}, [][]float64{ones, u}, w, y, true); !(math.Abs(p/want-1) <= 1e-9) {
 			t.Errorf("set %d: p %g at a known scale, want %g", set, p, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestQuadratics(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := mat.Inner(mat.NewVecDense(k, u[:k]), &inverse, mat.NewVecDense(k, u[:k]))
-		if got := quadratic(lower, u, k); math.Abs(got/want-1) > 1e-9 {
+		if got := quadratic(lower, u, k); !(math.Abs(got/want-1) <= 1e-9) {
 			t.Errorf("of %d: %g, want %g", k, got, want)
 		}
 	}
@@ -132,7 +132,7 @@ func TestQuadratics(t *testing.T) {
 	var slope mat.VecDense
 	slope.MulVec(&inverse, v.Slice(0, 3, 0, 4).(*mat.Dense).ColView(3))
 	mean, variance := mat.Dot(&slope, mat.NewVecDense(3, u[:3])), v.At(3, 3)-mat.Dot(&slope, v.Slice(0, 3, 0, 4).(*mat.Dense).ColView(3))
-	if got, want := lastGiven(lower, u), (u[3]-mean)/math.Sqrt(variance); math.Abs(got-want) > 1e-9 {
+	if got, want := lastGiven(lower, u), (u[3]-mean)/math.Sqrt(variance); !(math.Abs(got-want) <= 1e-9) {
 		t.Errorf("the last given the others is %g, want %g", got, want)
 	}
 	const n = 50
@@ -151,7 +151,7 @@ func TestQuadratics(t *testing.T) {
 		squares += left * left
 	}
 	one := slices.Repeat([]float64{1}, n)
-	if got := lastGiven(gram([][]float64{b, a}, one, one)); math.Abs(got-sum/math.Sqrt(squares)) > 1e-9 {
+	if got := lastGiven(gram([][]float64{b, a}, one, one)); !(math.Abs(got-sum/math.Sqrt(squares)) <= 1e-9) {
 		t.Errorf("efficient score %g, want %g", got, sum/math.Sqrt(squares))
 	}
 	nearly := slices.Clone(b)
@@ -286,7 +286,7 @@ func TestCopies(t *testing.T) {
 		if !(c.alike > 0) || len(c.later) < 50 {
 			t.Fatalf("%+v", c)
 		}
-		if math.Abs(c.equal/c.expected-1) > 0.6 {
+		if !(math.Abs(c.equal/c.expected-1) <= 0.6) {
 			t.Errorf("%g pairs are equal, %g expected", c.equal, c.expected)
 		}
 		if s.ask(&copiesCheck) != nil {
@@ -313,7 +313,7 @@ func TestCopies(t *testing.T) {
 		s.add(likelihood.Bernoulli{}, i, float64(i%100%2), 0, 0)
 		s.hash = append(s.hash, uint64(i%100))
 	}
-	if c := s.copiesOf(); s.ask(&copiesCheck) != nil || c.equal != 6 || math.Abs(c.expected-3) > 0.2 || c.p < 1.0/200 || c.p > 1.0/20 {
+	if c := s.copiesOf(); s.ask(&copiesCheck) != nil || c.equal != 6 || !(math.Abs(c.expected-3) <= 0.2) || c.p < 1.0/200 || c.p > 1.0/20 {
 		t.Errorf("six pairs of classes: %+v", c)
 	}
 	// Pairs that share a row go together: 30 rows of equal inputs are all of the class that nine in ten have with a
@@ -384,7 +384,7 @@ func TestSorted(t *testing.T) {
 func TestOrder(t *testing.T) {
 	r, z := slope([]float64{1, -1, 2, 0}, []float64{1, 0, 1, 1})
 	// Σab = 3, Σa² = 6, Σb² = 3; b − a/2 = .5 .5 0 1, Σ a²(…)² = .5; 6·3/4 = 4.5 is the larger.
-	if math.Abs(r-3/math.Sqrt(18)) > 1e-12 || math.Abs(z-3/math.Sqrt(4.5)) > 1e-12 {
+	if !(math.Abs(r-3/math.Sqrt(18)) <= 1e-12) || !(math.Abs(z-3/math.Sqrt(4.5)) <= 1e-12) {
 		t.Errorf("slope %g, %g", r, z)
 	}
 	rng := rand.New(rand.NewPCG(3, 9))
@@ -447,7 +447,7 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	for level, count := range below {
-		if want := level * sets; math.Abs(float64(count)-want) > 0.3*want+5*math.Sqrt(want) {
+		if want := level * sets; !(math.Abs(float64(count)-want) <= 0.3*want+5*math.Sqrt(want)) {
 			t.Errorf("%d of %d sets below %g", count, sets, level)
 		}
 	}
@@ -547,7 +547,7 @@ func TestOdds(t *testing.T) {
 				}
 				want = (at(step) - at(-step)) / (2 * step)
 			}
-			if math.Abs(slope-want) > 1e-6 {
+			if !(math.Abs(slope-want) <= 1e-6) {
 				t.Errorf("grade %d, side %d: slope %g, want %g", g, side, slope, want)
 			}
 		}
@@ -560,7 +560,7 @@ func TestOdds(t *testing.T) {
 		sum += z
 		squares += z * z
 	}
-	if mean, variance := sum/sets, squares/sets; math.Abs(mean) > 5/math.Sqrt(sets) || math.Abs(variance-1) > 5*math.Sqrt(2.0/sets) {
+	if mean, variance := sum/sets, squares/sets; !(math.Abs(mean) <= 5/math.Sqrt(sets)) || !(math.Abs(variance-1) <= 5*math.Sqrt(2.0/sets)) {
 		t.Errorf("scores have mean %g and variance %g", mean, variance)
 	}
 	if f := make1(800, 0.8).ask(&oddsCheck); f == nil || f.Check != "odds" || !strings.Contains(f.Text, "effect of x") {
@@ -609,7 +609,7 @@ func TestParts(t *testing.T) {
 	s := targets(1, 2)
 	s.share = 1
 	results := s.test(3, func(k int) scored { return scored{explains: float64(k + 1), p: 0.01} })
-	if len(results) != 3 || results[0].explains != 3 || math.Abs(results[0].p-0.055) > 1e-12 || math.Abs(results[2].p-0.01*11/6) > 1e-12 {
+	if len(results) != 3 || results[0].explains != 3 || !(math.Abs(results[0].p-0.055) <= 1e-12) || !(math.Abs(results[2].p-0.01*11/6) <= 1e-12) {
 		t.Errorf("%+v", results)
 	}
 }
@@ -643,7 +643,7 @@ func TestView(t *testing.T) {
 	s.leaveOut([]int{2})
 	s.compare()
 	a := s.view.columns()[0]
-	if !slices.Equal(s.view.rows, []int{0, 3, 4}) || !slices.Equal(s.view.at, []int{0, 2, 3}) || len(a.value) != 3 || math.Abs(a.value[1]-(40-100.0/3)/math.Sqrt(2600.0/9)) > 1e-12 {
+	if !slices.Equal(s.view.rows, []int{0, 3, 4}) || !slices.Equal(s.view.at, []int{0, 2, 3}) || len(a.value) != 3 || !(math.Abs(a.value[1]-(40-100.0/3)/math.Sqrt(2600.0/9)) <= 1e-12) {
 		t.Errorf("%+v, %+v", s.view, a)
 	}
 }
@@ -681,7 +681,7 @@ func TestInflation(t *testing.T) {
 		sum += left
 		squares += left * left
 	}
-	if got, want := s.inflation(), sum/math.Sqrt(squares); math.Abs(got-want) > 1e-4 {
+	if got, want := s.inflation(), sum/math.Sqrt(squares); !(math.Abs(got-want) <= 1e-4) {
 		t.Errorf("%g, want %g", got, want)
 	}
 }
@@ -708,7 +708,7 @@ func TestClimbedEndsWhereCountsAreLikeliest(t *testing.T) {
 		}
 		for i, y := range s.target {
 			want := y - c.mean + c.mean*(math.Log(c.mean)-c.f)
-			if math.Abs(weights[i]-c.mean) > 1e-6*c.mean || math.Abs(score[i]-want) > 1e-5*(1+math.Abs(want)) {
+			if !(math.Abs(weights[i]-c.mean) <= 1e-6*c.mean) || !(math.Abs(score[i]-want) <= 1e-5*(1+math.Abs(want))) {
 				t.Errorf("from %g to log %g: weight %g and score %g, want %g and %g", c.f, c.mean, weights[i], score[i], c.mean, want)
 				break
 			}

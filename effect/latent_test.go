@@ -48,7 +48,7 @@ func TestLatentByDifferences(t *testing.T) {
 			want := make([]float64, rows*count)
 			m.phi.MulColumns(ws, want, weights, count)
 			for i := range want {
-				if math.Abs(got[i]-want[i]) > 1e-12*(1+math.Abs(want[i])) {
+				if !(math.Abs(got[i]-want[i]) <= 1e-12*(1+math.Abs(want[i]))) {
 					t.Fatalf("ones %v, state %d, place %d: %v, not %v", ones, k, i, got[i], want[i])
 				}
 			}

@@ -242,7 +242,7 @@ func featurePullback(t *testing.T, features credence.Tunable, rows *credence.Bat
 			sum += term
 			scale += math.Abs(term)
 		}
-		if got := grad[k] - 1000; math.Abs(got-sum) > 1e-6*(scale+1e-3) {
+		if got := grad[k] - 1000; !(math.Abs(got-sum) <= 1e-6*(scale+1e-3)) {
 			t.Errorf("derivative in log %s is %.12g, central difference %.12g (sum of absolute terms %g)", hypers[k].Name, got, sum, scale)
 		}
 		for i := range up.Sparse.Value {
@@ -308,7 +308,7 @@ func nearRows(t *testing.T, got, want *credence.Design, place func(i int) int) {
 	for i := range got.Dense.Rows {
 		row := want.Dense.Row(place(i))
 		for j, v := range got.Dense.Row(i) {
-			if math.Abs(v-row[j]) > roundOff*(1+math.Abs(row[j])) {
+			if !(math.Abs(v-row[j]) <= roundOff*(1+math.Abs(row[j]))) {
 				t.Fatalf("Φ[%d,%d] is %v, want %v", i, j, v, row[j])
 			}
 		}

@@ -86,7 +86,7 @@ func TestProductsOfKernels(t *testing.T) {
 			for _, f := range factors {
 				want *= closedForm(f.kernel, scaledDifference(rows, k, f.inputs, f.lengthscales))
 			}
-			if math.Abs(mean[k]-want) > 5*spread[k] {
+			if !(math.Abs(mean[k]-want) <= 5*spread[k]) {
 				t.Errorf("%v, %s: k̂ = %.5f, want %.5f ± %.5f", factors, sampling, mean[k], want, 5*spread[k])
 			}
 		}
@@ -101,7 +101,7 @@ func TestProductsOfKernels(t *testing.T) {
 
 	product := draw(t, in, RandomFourier{Name: "k", Kernel: RBF, Inputs: []int{0, 1, 2, 3}, Times: []Factor{{RBF, []int{1, 0, 2, 3}, Lengthscale{}}}}, 4, 3)
 	for at := 0; at < len(product.Frequencies); at += 8 { // within a factor directions are orthogonal
-		if c := dot(product.Frequencies[:4], product.Frequencies[at:at+4]); at > 0 && math.Abs(c) > 1e-12 {
+		if c := dot(product.Frequencies[:4], product.Frequencies[at:at+4]); at > 0 && !(math.Abs(c) <= 1e-12) {
 			t.Errorf("frequencies 1 and %d of the first kernel have the product %v", at/8+1, c)
 		}
 	}
@@ -150,7 +150,7 @@ func TestLengthscalesOfProducts(t *testing.T) {
 	rows := &credence.Batch{X: linop.NewDense(2, 3)}
 	rows.X.Row(1)[2] = 1
 	rows.Sparse.Reset(0)
-	if phi := spread(newSet(t, in, alone), rows); math.Abs(dot(phi.Row(0), phi.Row(1))+1) > 1e-4 {
+	if phi := spread(newSet(t, in, alone), rows); !(math.Abs(dot(phi.Row(0), phi.Row(1))+1) <= 1e-4) {
 		t.Errorf("half a period away the kernel is %v, want -1", dot(phi.Row(0), phi.Row(1)))
 	}
 }
@@ -258,13 +258,13 @@ func TestFastfoodIsItsMatrices(t *testing.T) {
 				got, want := newSet(t, in, term), newSet(t, in, &dense)
 				a, b := spread(got, rows), spread(want, rows)
 				for i, v := range b.Data {
-					if math.Abs(a.Data[i]-v) > 1e-12*float64(n) {
+					if !(math.Abs(a.Data[i]-v) <= 1e-12*float64(n)) {
 						t.Fatalf("%d columns, %d frequencies, value %d: %v, want %v", d, n, i, a.Data[i], v)
 					}
 				}
 				if d == 3 && n == 37 { // thinned are the first
 					few := spread(got.Thin(4).(*Set), rows)
-					if few.Cols != 18 || math.Abs(few.Row(5)[8]*math.Sqrt(9./37)-b.Row(5)[8]) > 1e-10 {
+					if few.Cols != 18 || !(math.Abs(few.Row(5)[8]*math.Sqrt(9./37)-b.Row(5)[8]) <= 1e-10) {
 						t.Errorf("one in four of 37 frequencies: %d columns, %v for %v", few.Cols, few.Row(5)[8], b.Row(5)[8])
 					}
 				}
@@ -291,7 +291,7 @@ func TestKernelsFastfood(t *testing.T) {
 				for j := range tau {
 					twice[j] = 2 * tau[j]
 				}
-				if math.Abs(mean[k]-want) > 5*spread[k] {
+				if !(math.Abs(mean[k]-want) <= 5*spread[k]) {
 					t.Errorf("%s, d = %d: k̂ = %.4f on average, want %.4f ± %.4f", kernel, d, mean[k], want, 5*spread[k])
 				}
 				fast += square[k] - 2*want*mean[k] + want*want
@@ -311,7 +311,7 @@ func TestKernelsFastfood(t *testing.T) {
 		mean, spread, _ := estimates(t, in, base, 12, 800, rng, rows)
 		for k := range mean {
 			want := closedForm(RBF, scaledDifference(rows, k, all, []float64{2, 3, 1})) * cosines(scaledDifference(rows, k, all, []float64{5, 2, 9}))
-			if math.Abs(mean[k]-want) > 5*spread[k] {
+			if !(math.Abs(mean[k]-want) <= 5*spread[k]) {
 				t.Errorf("spectral, %q: k̂ = %.4f on average, want %.4f ± %.4f", sampling, mean[k], want, 5*spread[k])
 			}
 		}

@@ -116,7 +116,7 @@ func TestKernelsIndependent(t *testing.T) {
 					}
 					// Rounding of heavy-tailed frequencies is all that is left at τ = 0.
 					limit := 5*math.Sqrt(max(0, (0.5*(1+closedForm(kernel, twice))-want*want)/float64(n))) + 1e-9
-					if math.Abs(got-want) > limit {
+					if !(math.Abs(got-want) <= limit) {
 						t.Errorf("%s, d = %d, lengthscales %v, τ %.3v: k̂ = %.5f, want %.5f ± %.5f", kernel, d, values, tau, got, want, limit)
 					}
 				}
@@ -160,7 +160,7 @@ func TestKernelsOrthogonal(t *testing.T) {
 			orthogonal, independent := 0.0, 0.0
 			for k, tau := range taus {
 				mean, second := sum[k]/float64(draws), square[k]/float64(draws)
-				if limit := 5*math.Sqrt(second/float64(draws)) + 1e-9; math.Abs(mean) > limit {
+				if limit := 5*math.Sqrt(second/float64(draws)) + 1e-9; !(math.Abs(mean) <= limit) {
 					t.Errorf("%s, d = %d, τ %.3v: k̂ is off by %.5f on average, more than %.5f", kernel, d, tau, mean, limit)
 				}
 				twice := make([]float64, d)
@@ -216,7 +216,7 @@ func TestKernelsQuasi(t *testing.T) {
 						quasi += e * e
 						independent += (0.5*(1+closedForm(kernel, twice)) - want*want) / n
 					}
-					if one := dot(phi.Dense.Row(0), phi.Dense.Row(0)); math.Abs(one-1) > 1e-12 {
+					if one := dot(phi.Dense.Row(0), phi.Dense.Row(0)); !(math.Abs(one-1) <= 1e-12) {
 						t.Fatalf("%s, d = %d, one in %d: the squares of a row add up to %v", kernel, d, parts, one)
 					}
 				}
@@ -231,7 +231,7 @@ func TestKernelsQuasi(t *testing.T) {
 // farOut is the share of the prior's variance at frequencies beyond three.
 func farOut(frequencies, amplitudes []float64) (share float64) {
 	for i, w := range frequencies {
-		if math.Abs(w) > 3 {
+		if !(math.Abs(w) <= 3) {
 			share += amplitudes[i] * amplitudes[i]
 		}
 	}
@@ -246,7 +246,7 @@ func TestQuasiFrequenciesHaveTails(t *testing.T) {
 			t.Fatal(err)
 		}
 		// About 7 of the 50 are out there, and steps misplace one at most, whose share is twice exp(−3/8 ω²)/50.
-		if share, want := farOut(omega, amplitudes), math.Erfc(3/math.Sqrt2); math.Abs(share-want) > 2*math.Exp(-3./8*9)/50 {
+		if share, want := farOut(omega, amplitudes), math.Erfc(3/math.Sqrt2); !(math.Abs(share-want) <= 2*math.Exp(-3./8*9)/50) {
 			t.Errorf("%.5f of the variance is beyond a frequency of 3, want %.5f", share, want)
 		}
 	}
@@ -264,7 +264,7 @@ func TestOrthogonalDirections(t *testing.T) {
 			for k := range i {
 				a, b := omega[i*d:(i+1)*d], omega[k*d:(k+1)*d]
 				cosine := dot(a, b) / math.Sqrt(dot(a, a)*dot(b, b))
-				if together := i/d == k/d; together && math.Abs(cosine) > 1e-14 {
+				if together := i/d == k/d; together && !(math.Abs(cosine) <= 1e-14) {
 					t.Fatalf("%s: frequencies %d and %d have cosine %g", kernel, k, i, cosine)
 				}
 			}
@@ -278,7 +278,7 @@ func TestOrthogonaliseNearlyParallel(t *testing.T) {
 	orthogonalise(g, 3)
 	for i := range 3 {
 		for k := range i {
-			if cosine := dot(g[3*i:3*i+3], g[3*k:3*k+3]) / 3; math.Abs(cosine) > 1e-15 {
+			if cosine := dot(g[3*i:3*i+3], g[3*k:3*k+3]) / 3; !(math.Abs(cosine) <= 1e-15) {
 				t.Fatalf("rows %d and %d have cosine %g", k, i, cosine)
 			}
 		}
@@ -343,11 +343,11 @@ func TestThinnedFrequencies(t *testing.T) {
 			for j, v := range phi.Row(i)[1:] {
 				square += v * v
 				// All have 1/√9 where these have 1/√n.
-				if was := whole.Row(i)[1+j%n+9*(j/n)] * math.Sqrt(9/float64(n)); math.Abs(v-was) > 1e-15 {
+				if was := whole.Row(i)[1+j%n+9*(j/n)] * math.Sqrt(9/float64(n)); !(math.Abs(v-was) <= 1e-15) {
 					t.Fatalf("one in %d: column %d is %v, was %v", parts, j+1, v, was)
 				}
 			}
-			if math.Abs(square-1) > 1e-14 {
+			if !(math.Abs(square-1) <= 1e-14) {
 				t.Fatalf("one in %d: the squares add up to %v", parts, square)
 			}
 		}

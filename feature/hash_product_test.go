@@ -49,7 +49,7 @@ func TestHashProducts(t *testing.T) {
 				t.Fatalf("%s: %s is a weight", c.name, keys.WeightName(j))
 			}
 			for i := range got.Rows {
-				if gap := got.Row(i)[j] - want.Row(i)[k]; math.Abs(gap) > 1e-12*(1+math.Abs(want.Row(i)[k])) {
+				if gap := got.Row(i)[j] - want.Row(i)[k]; !(math.Abs(gap) <= 1e-12*(1+math.Abs(want.Row(i)[k]))) {
 					t.Fatalf("%s: %s is %v in row %d, want %v", c.name, keys.WeightName(j), got.Row(i)[j], i, want.Row(i)[k])
 				}
 			}
@@ -61,7 +61,7 @@ func TestHashProducts(t *testing.T) {
 			other.Map.MulVec(theirs, b)
 			for l := range mine[:keys.Weights()] {
 				name := keys.WeightName(l)
-				if gap := mine[l] - theirs[place[name]]; math.Abs(gap) > 1e-12 {
+				if gap := mine[l] - theirs[place[name]]; !(math.Abs(gap) <= 1e-12) {
 					t.Errorf("%s: %s adds %v to %s, want %v", c.name, keys.WeightName(j), mine[l], name, theirs[place[name]])
 				}
 			}
@@ -74,7 +74,7 @@ func TestHashProducts(t *testing.T) {
 		expected := make([]float64, rows.Rows())
 		terms.AddUnseen(expected, rows, law)
 		for i := range variance {
-			if math.Abs(variance[i]-expected[i]) > 1e-12*(1+expected[i]) {
+			if !(math.Abs(variance[i]-expected[i]) <= 1e-12*(1+expected[i])) {
 				t.Errorf("%s, row %d: the unseen add %v, want %v", c.name, i, variance[i], expected[i])
 			}
 		}

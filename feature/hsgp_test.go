@@ -53,7 +53,7 @@ func TestHilbertKernels(t *testing.T) {
 				for i, row := range allProducts(spread(newSet(t, in, term), rows)) {
 					for k, got := range row {
 						far := (rows.X.Row(i)[0] - rows.X.Row(k)[0]) / (l * reach)
-						if want := of(far * far); math.Abs(got-want) > within {
+						if want := of(far * far); !(math.Abs(got-want) <= within) {
 							t.Fatalf("%s, ℓ/S = %g, m = %v, c = %v: kernel of %g is %.4f, want %.4f", name, l, term.Functions, term.Boundary, far*l, got, want)
 						}
 					}
@@ -108,7 +108,7 @@ func TestHilbertLimits(t *testing.T) {
 		if wider == nil && c.functions == 0 {
 			continue
 		}
-		if wider == nil || c.functions == 0 || wider.Terms()[0].(*HSGP).Functions[0] != c.functions || math.Abs(wider.Terms()[0].(*HSGP).Boundary[0]-c.boundary) > 1e-12 {
+		if wider == nil || c.functions == 0 || wider.Terms()[0].(*HSGP).Functions[0] != c.functions || !(math.Abs(wider.Terms()[0].(*HSGP).Boundary[0]-c.boundary) <= 1e-12) {
 			t.Errorf("ℓ = %g: %+v, want m = %d, c = %g", c.l, wider, c.functions, c.boundary)
 		}
 	}
@@ -121,7 +121,7 @@ func TestHilbertInputs(t *testing.T) {
 		Middle: []float64{0, 1}, Reach: []float64{2, 2}, Boundary: []float64{1.2, 1.2}, Most: []int{4, 17}}
 	wider, _ := newSet(t, in, &term).Widened(noSignal)
 	got := wider.Terms()[0].(*HSGP)
-	if got.Functions[0] != 4 || got.Functions[1] != 17 || math.Abs(got.Boundary[0]-1.75) > 1e-12 || got.Boundary[1] != 1.2 {
+	if got.Functions[0] != 4 || got.Functions[1] != 17 || !(math.Abs(got.Boundary[0]-1.75) <= 1e-12) || got.Boundary[1] != 1.2 {
 		t.Errorf("m = %v, c = %v", got.Functions, got.Boundary)
 	}
 	term.Most = nil
@@ -156,7 +156,7 @@ func TestSpectralDensitiesIntegrateToOne(t *testing.T) {
 				w := u / (1 - u)
 				sum += sphere * math.Pow(w, float64(d-1)) * name.density(d, w*w) / (1 - u) / (1 - u) / steps
 			}
-			if got := sum / math.Pow(2*math.Pi, float64(d)); math.Abs(got-1) > 1e-5 {
+			if got := sum / math.Pow(2*math.Pi, float64(d)); !(math.Abs(got-1) <= 1e-5) {
 				t.Errorf("%s in %d dimensions: %.8f", name, d, got)
 			}
 		}
@@ -178,7 +178,7 @@ func TestPeriodicKernel(t *testing.T) {
 		for i, row := range allProducts(spread(s, rows)) {
 			for k, got := range row {
 				sin := math.Sin(math.Pi * 3 * (rows.X.Row(i)[0] - rows.X.Row(k)[0]) / 7)
-				if want := math.Exp(-2 * sin * sin / l / l); math.Abs(got-want) > 1e-12 {
+				if want := math.Exp(-2 * sin * sin / l / l); !(math.Abs(got-want) <= 1e-12) {
 					t.Fatalf("ℓ = %g: %.14f, want %.14f", l, got, want)
 				}
 			}
@@ -194,7 +194,7 @@ func TestPeriodicKernel(t *testing.T) {
 			sum += q * q
 		}
 	}
-	if math.Abs(lower-0.2) > 1e-12 || 1-sum > 0.02 || 1-sum < 0.005 {
+	if !(math.Abs(lower-0.2) <= 1e-12) || 1-sum > 0.02 || 1-sum < 0.005 {
 		t.Errorf("at ℓ = %g %.4f of the variance is left out", lower, 1-sum)
 	}
 }
@@ -255,7 +255,7 @@ func checkApart(t *testing.T, s, apart *Set, rows *credence.Batch) {
 	want, bare, again := spread(s, rows), spread(apart, rows), spread(apart.Begun(), rows)
 	for i := range want.Rows {
 		for j, v := range want.Row(i) {
-			if got := bare.Row(i)[j] * deviation[j]; math.Abs(got-v) > 1e-12 || again.Row(i)[j] != v {
+			if got := bare.Row(i)[j] * deviation[j]; !(math.Abs(got-v) <= 1e-12) || again.Row(i)[j] != v {
 				t.Fatalf("%s of row %d is %v times %v, want %v, and anew %v", s.WeightName(j), i, bare.Row(i)[j], deviation[j], v, again.Row(i)[j])
 			}
 		}
@@ -277,7 +277,7 @@ func checkApart(t *testing.T, s, apart *Set, rows *credence.Batch) {
 			if down[j] == 0 || up[j] == 0 {
 				continue
 			}
-			if got, want := slopes[h*d+j], math.Log(up[j]/down[j])/(2*step); math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
+			if got, want := slopes[h*d+j], math.Log(up[j]/down[j])/(2*step); !(math.Abs(got-want) <= 1e-6*max(1, math.Abs(want))) {
 				t.Fatalf("slope of %s in %s is %v, want %v", s.WeightName(j), hypers[h].Name, got, want)
 			}
 		}
@@ -354,7 +354,7 @@ func TestHilbertColumnsByHand(t *testing.T) {
 				want *= math.Sin(omega*(x[k]-middle[k]+half)) / math.Sqrt(half)
 				want *= math.Sqrt(scales[k] * math.Sqrt(2*math.Pi) * math.Exp(-omega*omega*scales[k]*scales[k]/2))
 			}
-			if got := phi.Row(i)[j]; math.Abs(got-want) > 1e-12 {
+			if got := phi.Row(i)[j]; !(math.Abs(got-want) <= 1e-12) {
 				t.Fatalf("column %d of row %d is %v, want %v", j, i, got, want)
 			}
 		}
@@ -375,7 +375,7 @@ func TestHilbertColumnsByHand(t *testing.T) {
 			above, below := bound(up...), bound(down...)
 			for j, d := range m.deviation {
 				want := (above.deviation[j] - below.deviation[j]) / (2 * h) / d
-				if got := m.slopes[j*2+k]; math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+				if got := m.slopes[j*2+k]; !(math.Abs(got-want) <= 1e-7*(1+math.Abs(want))) {
 					t.Errorf("%s: the slope of deviation %d in lengthscale %d is %v, want %v", kernel, j, k, got, want)
 				}
 			}

@@ -70,7 +70,7 @@ func TestMultilevelOwnUnits(t *testing.T) {
 					}
 				}
 			}
-			if want := phi.RowDot(i, w); math.Abs(f-want) > 1e-12*math.Max(1, math.Abs(want)) {
+			if want := phi.RowDot(i, w); !(math.Abs(f-want) <= 1e-12*math.Max(1, math.Abs(want))) {
 				t.Errorf("%s, row %d: f is %v by own weights, want %v", name, i, f, want)
 			}
 		}
@@ -110,7 +110,7 @@ func TestMultilevelRows(t *testing.T) {
 			} else if k == 0 {
 				want[1] = 2 * value * value
 			}
-			if sum := phi.RowDot(i, []float64{1, 1, 1, 1}); math.Abs(sum-want[0]) > 1e-12 || math.Abs(variance[i]-want[1]) > 1e-12 {
+			if sum := phi.RowDot(i, []float64{1, 1, 1, 1}); !(math.Abs(sum-want[0]) <= 1e-12) || !(math.Abs(variance[i]-want[1]) <= 1e-12) {
 				t.Errorf("off %v, row %d: %v and %v, want %v", k == 1, i, sum, variance[i], want)
 			}
 		}
@@ -149,7 +149,7 @@ func TestUnseenColumnsTogether(t *testing.T) {
 			if pair > 1 && pair != 3 && s == set {
 				want += float64(1+4) + 3*z*z - z
 			}
-			if math.Abs(got-want) > 1e-12 {
+			if !(math.Abs(got-want) <= 1e-12) {
 				t.Errorf("row %d: %v, want %v", i, got, want)
 			}
 		}
@@ -202,7 +202,7 @@ func TestOwnUnitsOfManyTerms(t *testing.T) {
 				}
 				f += value
 			}
-			if want := phi.RowDot(i, w); math.Abs(f-want) > 1e-12*math.Max(1, math.Abs(want)) {
+			if want := phi.RowDot(i, w); !(math.Abs(f-want) <= 1e-12*math.Max(1, math.Abs(want))) {
 				t.Errorf("terms %v, row %d: f is %v by own weights, want %v", order, i, f, want)
 			}
 		}

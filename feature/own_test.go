@@ -183,7 +183,7 @@ func TestMeanIsABase(t *testing.T) {
 		}
 	}
 	for j, sum := range total {
-		if math.Abs(sum) > 1e-13 {
+		if !(math.Abs(sum) <= 1e-13) {
 			t.Errorf("differences from the mean add up to %g times weight %d", sum, j)
 		}
 	}

@@ -50,7 +50,7 @@ func TestSplineIsThatOfMgcv(t *testing.T) {
 	}
 	for i, row := range allProducts(phi) {
 		for k, got := range row {
-			if math.Abs(got-want[i][k]) > 1e-11 {
+			if !(math.Abs(got-want[i][k]) <= 1e-11) {
 				t.Fatalf("rows %d and %d: %.12f, of mgcv %.12f", i, k, got, want[i][k])
 			}
 		}
@@ -74,19 +74,19 @@ func TestCyclicIsASumOfHarmonics(t *testing.T) {
 			u := math.Mod(math.Abs(own[i]-own[k])/24, 1)
 			b4 := u*u*u*u - 2*u*u*u + u*u - 1./30
 			want := -math.Pow(2*math.Pi, 4) / 48 * b4
-			if math.Abs(got-want) > 1./(3*harmonics*harmonics*harmonics) {
+			if !(math.Abs(got-want) <= 1./(3*harmonics*harmonics*harmonics)) {
 				t.Fatalf("%g and %g: %.10f, want %.10f", own[i], own[k], got, want)
 			}
 		}
 	}
 	phi := spread(s, rows)
 	for j, v := range phi.Row(0) { // the cosines and sines of 0
-		if want := float64(1-j%2) / float64((j/2+1)*(j/2+1)); math.Abs(v-want) > 1e-9 {
+		if want := float64(1-j%2) / float64((j/2+1)*(j/2+1)); !(math.Abs(v-want) <= 1e-9) {
 			t.Fatalf("weight %d of 0 is %v, want %v", j, v, want)
 		}
 	}
 	for j, v := range phi.Row(0) {
-		if math.Abs(v-phi.Row(1)[j]) > 1e-9 || math.Abs(phi.Row(2)[j]-phi.Row(3)[j]) > 1e-9 {
+		if !(math.Abs(v-phi.Row(1)[j]) <= 1e-9) || !(math.Abs(phi.Row(2)[j]-phi.Row(3)[j]) <= 1e-9) {
 			t.Fatalf("weight %d does not repeat", j)
 		}
 	}

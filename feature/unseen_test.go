@@ -63,7 +63,7 @@ func TestUnseenLevels(t *testing.T) {
 				}
 				want, some = want+x*x*law.of(before, weight), true
 			}
-			if math.Abs(variance[i]-want) > 1e-13*want {
+			if !(math.Abs(variance[i]-want) <= 1e-13*want) {
 				t.Errorf("%s, row %d: %v is added, want %v", name, i, variance[i], want)
 			}
 		}

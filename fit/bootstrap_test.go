@@ -28,7 +28,7 @@ func TestBootstrap(t *testing.T) {
 				t.Errorf("%s: %s is called in %.2f of the samples", engine, f.Name, *f.Frequency)
 			}
 		}
-		if e := s.Explained; s.Bootstrap != 20 || e == nil || math.Abs(e.Mean-1.25/1.5) > 0.1 || !(e.Lower < e.Mean && e.Mean < e.Upper) || e.Upper-e.Lower > 0.2 || e.Upper-e.Lower < 0.05 {
+		if e := s.Explained; s.Bootstrap != 20 || e == nil || !(math.Abs(e.Mean-1.25/1.5) <= 0.1) || !(e.Lower < e.Mean && e.Mean < e.Upper) || e.Upper-e.Lower > 0.2 || e.Upper-e.Lower < 0.05 {
 			t.Errorf("%s: variance explained %+v", engine, e)
 		}
 		marked := 0
@@ -44,7 +44,7 @@ func TestBootstrap(t *testing.T) {
 				}
 			}
 			for _, c := range step.Coefficients {
-				if c.Name == "A" && (math.Abs(c.Mean-1) > 0.3 || c.Inclusion < 0.9) {
+				if c.Name == "A" && (!(math.Abs(c.Mean-1) <= 0.3) || c.Inclusion < 0.9) {
 					t.Errorf("%s: step %d has the coefficient %+v", engine, k, c)
 				}
 			}

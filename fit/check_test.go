@@ -43,7 +43,7 @@ func TestCheck(t *testing.T) {
 	if *c.Engines[0].Gain != 0 || !(*c.Engines[2].Gain > 2**c.Engines[2].GainError) {
 		t.Errorf("gain on itself %g, on ridge %g ± %g", *c.Engines[0].Gain, *c.Engines[2].Gain, *c.Engines[2].GainError)
 	}
-	if got := *c.Engines[0].LogDensity - *c.Engines[1].LogDensity; math.Abs(got-*c.Engines[1].Gain) > 1e-12 {
+	if got := *c.Engines[0].LogDensity - *c.Engines[1].LogDensity; !(math.Abs(got-*c.Engines[1].Gain) <= 1e-12) {
 		t.Errorf("the gain on the lasso is %g, the densities differ by %g", *c.Engines[1].Gain, got)
 	}
 	// Var y is 0.25 beyond the best fit, which a rough one misses by some.

@@ -186,7 +186,7 @@ func TestTrialsAreFits(t *testing.T) {
 			got := must.Value(d.evidence(t.Context(), p.model.Features.(*feature.Set), drawn))(t)
 			fitted := must.Value(Table(t.Context(), rows, of(n)))(t)
 			// Both end where 1e-6 nats a row are left.
-			if want := evidence(&fitted.Report); math.Abs(got-want) > 1e-3 {
+			if want := evidence(&fitted.Report); !(math.Abs(got-want) <= 1e-3) {
 				t.Errorf("%s%s: the evidence of a trial is %v, of the fit %v", role, n, got, want)
 			}
 		}
@@ -220,7 +220,7 @@ func TestTrialsAtHalfLengthscales(t *testing.T) {
 	drawn, _ := p.twice(p.drawn, func(term string) bool { return term != p.drawn[1].Term })
 	half := (&doubling{Prepared: p}).halved(features, drawn).Hyper()
 	for k, h := range features.Hyper() {
-		if want := h.Value * []float64{0.5, 1, 1}[k]; math.Abs(half[k].Value-want) > 1e-12*want || len(half) != 3 {
+		if want := h.Value * []float64{0.5, 1, 1}[k]; !(math.Abs(half[k].Value-want) <= 1e-12*want) || len(half) != 3 {
 			t.Errorf("%s of %v begins at %v in a trial, not at %v", h.Name, h.Value, half[k].Value, want)
 		}
 	}
@@ -259,7 +259,7 @@ func TestTrialsOfOtherFamilies(t *testing.T) {
 		twice, _ := p.twice(p.drawn, nil)
 		told := must.Value(d.evidence(t.Context(), features, twice))(t) - must.Value(d.evidence(t.Context(), features, p.drawn))(t)
 		gained := evidence(&must.Value(Table(t.Context(), rows, of(", n=100")))(t).Report) - evidence(&must.Value(Table(t.Context(), rows, of(", n=50")))(t).Report)
-		if math.Abs(told-gained) > 0.1+0.15*math.Abs(gained) {
+		if !(math.Abs(told-gained) <= 0.1+0.15*math.Abs(gained)) {
 			t.Errorf("%s: twice as many gain %.3f in a trial, %.3f in a fit", fmt.Sprintf(c.formula, ""), told, gained)
 		}
 	}

@@ -154,7 +154,7 @@ func TestHeldOutIsCheck(t *testing.T) {
 	model := must.Value(fit.Select(context.Background(), rows, fit.Options{Formula: "y ~ x + z + day + n", Engine: "ep", Seed: 4}, selection.Options{Check: 6, Path: selection.PathNever}))(t)
 	scores, _, _ := leftOut(t, model, rows, fit.FoldOptions{Folds: 6, Seed: 4})
 	nlpd, _ := scores.NLPD()
-	if want := *model.Selection.Check.Engines[0].LogDensity; math.Abs(float64(nlpd)+want) > 1e-12 {
+	if want := *model.Selection.Check.Engines[0].LogDensity; !(math.Abs(float64(nlpd)+want) <= 1e-12) {
 		t.Errorf("nlpd %v, the check has %v", nlpd, want)
 	}
 }
@@ -181,7 +181,7 @@ func TestPairedErrors(t *testing.T) {
 		squares += s * s
 	}
 	want, g := math.Sqrt(squares*float64(len(groups))/float64(len(groups)-1))/n, &result.Models[1]
-	if folds.Groups != 20 || len(groups) != 20 || math.Abs(float64(g.Gain)-sum/n) > 1e-12 || math.Abs(float64(g.GainError)-want) > 1e-12 {
+	if folds.Groups != 20 || len(groups) != 20 || !(math.Abs(float64(g.Gain)-sum/n) <= 1e-12) || !(math.Abs(float64(g.GainError)-want) <= 1e-12) {
 		t.Errorf("gain %v ± %v, %v ± %v by rows of %d groups", g.Gain, g.GainError, sum/n, want, len(groups))
 	}
 	_, over := a.NLPD()
@@ -220,7 +220,7 @@ func TestScalingOfAllRows(t *testing.T) {
 	o.Raw = true
 	_, _, q := leftOut(t, must.Value(fit.Table(ctx, scaled, o))(t), scaled, fit.FoldOptions{Folds: 3})
 	for i := range p {
-		if math.Abs(p[i]-q[i]) > 1e-9 {
+		if !(math.Abs(p[i]-q[i]) <= 1e-9) {
 			t.Fatalf("row %d has log density %v, of a column scaled before %v", i+1, p[i], q[i])
 		}
 	}
@@ -252,7 +252,7 @@ func TestDroppedRows(t *testing.T) {
 			}
 		}
 		_, a := scores.NLPD()
-		if _, b := alone.NLPD(); math.Abs(float64(a-b)) > 1e-12 || len(whole) != 53 || p[4] == p[4] || how.Group != "" && folds.GroupOf(4) != -1 {
+		if _, b := alone.NLPD(); !(math.Abs(float64(a-b)) <= 1e-12) || len(whole) != 53 || p[4] == p[4] || how.Group != "" && folds.GroupOf(4) != -1 {
 			t.Errorf("%+v: standard error %v and %v, %d rows, row 4 has %v", how, a, b, len(whole), p[4])
 		}
 	}
@@ -277,7 +277,7 @@ func TestGroupsOfClasses(t *testing.T) {
 				ill += (1 - r.Target(i)) / 5
 				groups[folds.GroupOf(r.SourceRow(i))] = true
 			}
-			if len(groups) != 3 || r.Len() != 15 || math.Abs(ill-1) > 1e-12 {
+			if len(groups) != 3 || r.Len() != 15 || !(math.Abs(ill-1) <= 1e-12) {
 				return fmt.Errorf("seed %d: a fold has %d groups of %d rows, %v of them ill", seed, len(groups), r.Len(), ill)
 			}
 			return nil
@@ -319,7 +319,7 @@ func TestTimes(t *testing.T) {
 	}
 	a, b := densities(0), densities(5)
 	for i := 18; i < 54; i++ {
-		if math.Abs(a[i]-b[i]) > 1e-9 {
+		if !(math.Abs(a[i]-b[i]) <= 1e-9) {
 			t.Errorf("row %d, of day %v, has log density %v, and %v where later targets differ", i, columns[0][i], a[i], b[i])
 		}
 	}

@@ -93,7 +93,7 @@ func TestFewRowsAGroup(t *testing.T) {
 		want += tau * math.Exp(logs[k]-total)
 	}
 	got := score.GroupsOf(fitted, 0.9).Groups[0].SD[0]
-	if math.Abs(got.Mean/want-1) > 0.005 {
+	if !(math.Abs(got.Mean/want-1) <= 0.005) {
 		t.Errorf("the standard deviation is %.4f, by all integrals %.4f", got.Mean, want)
 	}
 	if c := fitted.Report.EvidenceCorrection; c == nil || *c < 0.1 {

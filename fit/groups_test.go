@@ -72,7 +72,7 @@ func TestGroupsAreLevels(t *testing.T) {
 			otherMean, otherVariance, other := law(t, both[1], pair[1])
 			if strings.Contains(c.groups, "/") { // of the combinations some are in no row, and have no weight
 				mean, otherMean = mean[:1], otherMean[:1]
-				if math.Abs(mean[0]-otherMean[0]) > 1e-6*math.Sqrt(variance[0]) || math.Abs(prior/other-1) > 1e-6 {
+				if !(math.Abs(mean[0]-otherMean[0]) <= 1e-6*math.Sqrt(variance[0])) || !(math.Abs(prior/other-1) <= 1e-6) {
 					t.Errorf("%s: %s has mean %v and prior variance %v, %v and %v", c.groups, pair[0], mean, prior, otherMean, other)
 				}
 				continue
@@ -101,7 +101,7 @@ func TestStatedDeviationsOfGroups(t *testing.T) {
 		return must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: formula, Prior: prior, Engine: engine, Threads: 1}))(t)
 	}
 	for _, engine := range []string{"exact", "svi(covariance=full)", "laplace"} {
-		if _, _, v := law(t, run("y ~ x + (1|g, sd=0.5)", "", engine), "(1 | g)"); math.Abs(v-0.25) > 1e-12 {
+		if _, _, v := law(t, run("y ~ x + (1|g, sd=0.5)", "", engine), "(1 | g)"); !(math.Abs(v-0.25) <= 1e-12) {
 			t.Errorf("%s: the held prior variance is %v", engine, v)
 		}
 		fitted := run("y ~ x + (1|g)", "normal(variance=3)", engine)
@@ -112,7 +112,7 @@ func TestStatedDeviationsOfGroups(t *testing.T) {
 		if v == 3 || !(v > 0.05 && v < 5) {
 			t.Errorf("%s: the prior variance of groups is %v", engine, v)
 		}
-		if _, _, begun := law(t, run("y ~ x + (1|g, sd=~0.1)", "normal(variance=3)", engine), "(1 | g)"); math.Abs(begun/v-1) > 0.02 {
+		if _, _, begun := law(t, run("y ~ x + (1|g, sd=~0.1)", "normal(variance=3)", engine), "(1 | g)"); !(math.Abs(begun/v-1) <= 0.02) {
 			t.Errorf("%s: begun elsewhere the prior variance of groups is %v, and %v", engine, begun, v)
 		}
 		relevant := run("y ~ x + (1|g)", "normal(ard=true)", engine)
@@ -130,7 +130,7 @@ func TestStatedDeviationsOfGroups(t *testing.T) {
 	onehot := run("y ~ x + onehot(g)", "normal(variance=0.25)", "exact")
 	mean, _, _ := law(t, held, "(1 | g)")
 	other, _, _ := law(t, onehot, "onehot(g)")
-	if math.Abs(mean[0]-other[0]) > 0.02 {
+	if !(math.Abs(mean[0]-other[0]) <= 0.02) {
 		t.Errorf("held at 0.5 the first effect is %v, and by the prior %v", mean[0], other[0])
 	}
 }
@@ -210,7 +210,7 @@ func TestGroupsAgainstLme4(t *testing.T) {
 			continue
 		}
 		delete(want, term.Name)
-		if math.Abs(term.Mean-w[0]) > 2e-4*math.Abs(w[0]) || math.Abs(float64(term.SD)-w[1]) > 2e-4*w[1] {
+		if !(math.Abs(term.Mean-w[0]) <= 2e-4*math.Abs(w[0])) || !(math.Abs(float64(term.SD)-w[1]) <= 2e-4*w[1]) {
 			t.Errorf("%s is %.8g ± %.8g, in lme4 %v", term.Name, term.Mean, float64(term.SD), w)
 		}
 	}
@@ -295,7 +295,7 @@ func TestDeviationsOfGroups(t *testing.T) {
 		}
 		got := score.GroupsOf(fitted, 0.9).Groups[0].SD[0]
 		for what, pair := range map[string][2]float64{"mean": {got.Mean, first / total}, "lower": {float64(got.Lower), quantile(0.05)}, "upper": {float64(got.Upper), quantile(0.95)}} {
-			if math.Abs(pair[0]/pair[1]-1) > tolerance {
+			if !(math.Abs(pair[0]/pair[1]-1) <= tolerance) {
 				t.Errorf("spread %v: %s of the standard deviation is %.4g, on the grid %.4g", spread, what, pair[0], pair[1])
 			}
 		}
@@ -321,7 +321,7 @@ func TestPredictionsWithoutGroups(t *testing.T) {
 	mean, variance := latent([]string{"none"}, "a", "p")
 	near := func(what string, a, b float64) {
 		t.Helper()
-		if math.Abs(a-b) > 1e-9*math.Max(1, math.Abs(b)) {
+		if !(math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(b))) {
 			t.Errorf("%s: %.12g, want %.12g", what, a, b)
 		}
 	}
@@ -412,7 +412,7 @@ func TestSharesOfGroups(t *testing.T) {
 		"marginal": {float64(all.R2Marginal), slope * slope * spread / total}, "conditional": {float64(all.R2Conditional), 1 - noise/total},
 		"icc of g": {float64(all.Groups[0].ICC), g / (g + slopes + noise)}, "icc of h": {float64(all.Groups[1].ICC), slopes / (g + slopes + noise)},
 	} {
-		if math.Abs(pair[0]-pair[1]) > 1e-9 {
+		if !(math.Abs(pair[0]-pair[1]) <= 1e-9) {
 			t.Errorf("%s is %.10g, want %.10g", what, pair[0], pair[1])
 		}
 	}
@@ -449,7 +449,7 @@ func TestMissingGroups(t *testing.T) {
 	fresh := must.Value(table.New().Categories("g", []string{"", "a"}).Source())(t)
 	scored := must.Value(must.Value(score.New(fitted, score.Options{}))(t).Table(fresh, score.IgnoreTargets))(t)
 	must.Succeed(t, scored.Each(t.Context(), func(rows *score.Rows) error {
-		if mean, _ := rows.Latent(0); math.Abs(mean-9) > 0.1 || scored.Counts().DrawnGroups != 0 {
+		if mean, _ := rows.Latent(0); !(math.Abs(mean-9) <= 0.1) || scored.Counts().DrawnGroups != 0 {
 			t.Errorf("f of a missing group is %v, %d are drawn", mean, scored.Counts().DrawnGroups)
 		}
 		return nil
@@ -466,7 +466,7 @@ func TestDeviationsOfGroupsByEngine(t *testing.T) {
 		}
 	}
 	for what, pair := range map[string][2]float64{"mean": {both[0].Mean, both[1].Mean}, "lower": {float64(both[0].Lower), float64(both[1].Lower)}, "upper": {float64(both[0].Upper), float64(both[1].Upper)}} {
-		if math.Abs(pair[0]/pair[1]-1) > 0.03 {
+		if !(math.Abs(pair[0]/pair[1]-1) <= 0.03) {
 			t.Errorf("%s: exact %v, svi %v", what, pair[0], pair[1])
 		}
 	}

@@ -57,7 +57,7 @@ func TestLaplace(t *testing.T) {
 		must.Succeed(t, modelfile.Save(path, fitted))
 		again := must.Value(modelfile.Load(path))(t)
 		row, err := score.Row(again, map[string]any{"x": 1.0, "z": 0.0})
-		if err != nil || math.Abs(row.Mean-1) > 0.35 || !(row.SD > 0.2 && row.SD < 0.5) {
+		if err != nil || !(math.Abs(row.Mean-1) <= 0.35) || !(row.SD > 0.2 && row.SD < 0.5) {
 			t.Errorf("%+v: %+v, %v", o, row, err)
 		}
 	}
@@ -101,13 +101,13 @@ func TestLaplaceNormal(t *testing.T) {
 		if c.treatment == "mode" {
 			want = e.Report.EvidenceMode
 		}
-		if got := f.Report.EvidenceEstimate; f.Report.Engine != "laplace" || got == nil || math.Abs(*got-*want) > 1e-8*math.Abs(*want) {
+		if got := f.Report.EvidenceEstimate; f.Report.Engine != "laplace" || got == nil || !(math.Abs(*got-*want) <= 1e-8*math.Abs(*want)) {
 			t.Errorf("%+v: %+v, want evidence %v", c, f.Report, *want)
 		}
 		m, v := moments(f)
 		for j, mean := range first(moments(e)) {
 			_, variances := moments(e)
-			if math.Abs(m[j]-mean) > c.tolerance*math.Sqrt(v[j]) || math.Abs(v[j]/variances[j]-1) > c.tolerance {
+			if !(math.Abs(m[j]-mean) <= c.tolerance*math.Sqrt(v[j])) || !(math.Abs(v[j]/variances[j]-1) <= c.tolerance) {
 				t.Errorf("%+v: weight %d is %v ± %v, want %v ± %v", c, j, m[j], math.Sqrt(v[j]), mean, math.Sqrt(variances[j]))
 			}
 		}
@@ -122,7 +122,7 @@ func TestLaplaceNormal(t *testing.T) {
 			t.Fatal(c, err)
 		}
 		// A bound is below the evidence, and Laplace's approximation near both.
-		if gap := *f.Report.EvidenceEstimate - *s.Report.ELBO; math.Abs(gap) > 0.5 || f.Report.Hyperparameters != "integrate" || len(f.Report.HyperSD) == 0 {
+		if gap := *f.Report.EvidenceEstimate - *s.Report.ELBO; !(math.Abs(gap) <= 0.5) || f.Report.Hyperparameters != "integrate" || len(f.Report.HyperSD) == 0 {
 			t.Errorf("%v: %+v, the bound is %v", c, f.Report, *s.Report.ELBO)
 		}
 		path := filepath.Join(t.TempDir(), "m.safetensors")
@@ -131,7 +131,7 @@ func TestLaplaceNormal(t *testing.T) {
 		row := map[string]any{"x": 0.5, "z": 5.0}
 		got, err := score.Row(again, row)
 		want, wrong := score.Row(s, row)
-		if err != nil || wrong != nil || math.Abs(got.Mean-want.Mean) > 0.1*want.SD || math.Abs(got.SD/want.SD-1) > 0.1 {
+		if err != nil || wrong != nil || !(math.Abs(got.Mean-want.Mean) <= 0.1*want.SD) || !(math.Abs(got.SD/want.SD-1) <= 0.1) {
 			t.Errorf("%v: %+v, %v; the bound's is %+v", c, got, err, want)
 		}
 	}

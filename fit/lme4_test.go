@@ -105,7 +105,7 @@ func TestLikelihoodsOfLme4(t *testing.T) {
 					got += math.Log(2*math.Pi*v)/2 + b*b/(2*v)
 				}
 			}
-			if math.Abs(got-c.want[k]) > 1e-6 {
+			if !(math.Abs(got-c.want[k]) <= 1e-6) {
 				t.Errorf("%s: %.9f, in lme4 %.9f", formula+c.groups[k], got, c.want[k])
 			}
 		}

@@ -136,7 +136,7 @@ func TestCensoredTimes(t *testing.T) {
 	mean, variance := make([]float64, 2), make([]float64, 2)
 	rates.Members[0].Posterior.Marginals(mean, variance)
 	for j, want := range []float64{math.Log(.1), -.5} {
-		if math.Abs(mean[j]-want) > 3*math.Sqrt(variance[j]) {
+		if !(math.Abs(mean[j]-want) <= 3*math.Sqrt(variance[j])) {
 			t.Errorf("weight %d is %v ± %v, want %v", j, mean[j], math.Sqrt(variance[j]), want)
 		}
 	}

@@ -58,12 +58,12 @@ func TestPrecisionIsThatOfR(t *testing.T) {
 		mean, variance := make([]float64, 3), make([]float64, 3)
 		fitted.Members[0].Posterior.Marginals(mean, variance)
 		for j := range mean {
-			if sd := math.Sqrt(variance[j]); math.Abs(mean[j]/c.mean[j]-1) > 0.02 || math.Abs(sd/c.sd[j]-1) > 0.02 {
+			if sd := math.Sqrt(variance[j]); !(math.Abs(mean[j]/c.mean[j]-1) <= 0.02) || !(math.Abs(sd/c.sd[j]-1) <= 0.02) {
 				t.Errorf("%s, %s: weight %d is %.6g ± %.6g, R has %.6g ± %.6g", c.family, c.engine, j, mean[j], sd, c.mean[j], c.sd[j])
 			}
 		}
 		for _, v := range fitted.Report.Hyper {
-			if v.Name == c.parameter && math.Abs(v.Value/c.value-1) > 0.02 {
+			if v.Name == c.parameter && !(math.Abs(v.Value/c.value-1) <= 0.02) {
 				t.Errorf("%s, %s: %s is %.6g, R has %.6g", c.family, c.engine, v.Name, v.Value, c.value)
 			}
 		}

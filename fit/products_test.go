@@ -137,7 +137,7 @@ func TestProductsOfShards(t *testing.T) {
 		s.Target[i] += units.Centre
 	}
 	for k, v := range all.Gram {
-		if math.Abs(v-want.Gram[k]) > 1e-11*math.Sqrt(want.Gram[k/5*6]*want.Gram[k%5*6]) {
+		if !(math.Abs(v-want.Gram[k]) <= 1e-11*math.Sqrt(want.Gram[k/5*6]*want.Gram[k%5*6])) {
 			t.Errorf("product %d is %v, want %v", k, v, want.Gram[k])
 		}
 	}

@@ -50,7 +50,7 @@ func TestPartsOfAProgram(t *testing.T) {
 		}
 		row := map[string]any{"x": 4.0}
 		got, err := score.Row(fitted, row)
-		if err != nil || math.Abs(got.Mean-(3-8)) > 0.5 || got.SD < c.sd || got.SD > 1.5*c.sd || got.Lower > got.Mean-c.sd {
+		if err != nil || !(math.Abs(got.Mean-(3-8)) <= 0.5) || got.SD < c.sd || got.SD > 1.5*c.sd || got.Lower > got.Mean-c.sd {
 			t.Errorf("%+v: %+v, %v", c.options, got, err)
 		}
 		path := filepath.Join(t.TempDir(), "m.safetensors")
@@ -79,7 +79,7 @@ func TestDescent(t *testing.T) {
 	rows := must.Value(table.New().Numbers("x", []float64{1, 2, 3}).Numbers("y", []float64{2, 3, 7}).Source())(t)
 	fitted := must.Value(fit.Table(context.Background(), rows, fit.Options{Formula: "y ~ 0 + x", Raw: true, Family: "gaussian(variance=1)", Prior: "pull(strength=2)", Registry: registry}))(t)
 	terms, err := score.Terms(fitted, score.TermOptions{})
-	if err != nil || len(terms) != 1 || math.Abs(terms[0].Mean-29.0/16) > 1e-12 || math.Abs(float64(terms[0].SD)-0.25) > 1e-12 {
+	if err != nil || len(terms) != 1 || !(math.Abs(terms[0].Mean-29.0/16) <= 1e-12) || !(math.Abs(float64(terms[0].SD)-0.25) <= 1e-12) {
 		t.Errorf("%+v, %v, want mean 29/16 and sd 1/4", terms, err)
 	}
 }

@@ -63,7 +63,7 @@ func TestSelect(t *testing.T) {
 			}
 		}
 		count := fitted.Members[0].Posterior.(*posterior.Draws).Count
-		if want := selection.LogBayesFactor(set.Coverage, count, before); math.Abs(set.LogBayesFactor-want) > 1e-12 {
+		if want := selection.LogBayesFactor(set.Coverage, count, before); !(math.Abs(set.LogBayesFactor-want) <= 1e-12) {
 			t.Errorf("set %+v: the log Bayes factor by the odds of its members is %v", set, want)
 		}
 		members := slices.Clone(set.Features)
@@ -165,7 +165,7 @@ func TestPurity(t *testing.T) {
 	fitted := must.Value(fit.Select(context.Background(), rows, options, selection.Options{Coverage: 0.999, Threshold: 0.01, NullCheck: 2, Interval: 0.5}))(t)
 	want := math.Abs(sums[5]-sums[1]*sums[2]) / math.Sqrt((sums[3]-sums[1]*sums[1])*(sums[4]-sums[2]*sums[2]))
 	s := fitted.Selection
-	if len(s.Sets) != 1 || slices.Contains(s.Sets[0].Features, "noise") || len(s.Sets[0].Features) != 2 || math.Abs(s.Sets[0].Purity-want) > 1e-9 {
+	if len(s.Sets) != 1 || slices.Contains(s.Sets[0].Features, "noise") || len(s.Sets[0].Features) != 2 || !(math.Abs(s.Sets[0].Purity-want) <= 1e-9) {
 		t.Errorf("sets %+v, want one of purity %v", s.Sets, want)
 	}
 	if n := must.Value(fit.Select(context.Background(), twinRows(t, 80), fit.Options{Formula: "Y ~ .", Prior: "spikeslab(inclusion_prior=[1, 9])"}, selection.Options{Threshold: 0.03, NullCheck: 8}))(t).Selection.Null; slices.Min(n.Called) == slices.Max(n.Called) {
@@ -177,7 +177,7 @@ func TestPurity(t *testing.T) {
 	options.Engine = "ep"
 	for interval, want := range map[float64]float64{0.5: 0.6745, 0.9: 1.6449} {
 		fitted := must.Value(fit.Select(context.Background(), rows, options, selection.Options{Interval: interval}))(t)
-		if f := fitted.Selection.Features[0]; math.Abs((f.Upper-f.Lower)/2/f.SD/want-1) > 0.2 {
+		if f := fitted.Selection.Features[0]; !(math.Abs((f.Upper-f.Lower)/2/f.SD/want-1) <= 0.2) {
 			t.Errorf("the interval of %v is %v standard deviations on both sides", interval, (f.Upper-f.Lower)/2/f.SD)
 		}
 	}

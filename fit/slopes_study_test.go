@@ -433,7 +433,7 @@ func TestSlopesWeighted(t *testing.T) {
 				slices.Sort(ratios[k])
 				t.Logf("sd of the %s ÷ that of weighted draws: median %.3f, tenths %.3f to %.3f; at least %.0f draws count; means off %.3f SD in the median, %.3f at most",
 					what, ratios[k][sets/2], ratios[k][sets/10], ratios[k][sets*9/10], short[0], off[sets], off[2*sets-1])
-				if math.Abs(ratios[k][sets/2]-1) > 0.05 {
+				if !(math.Abs(ratios[k][sets/2]-1) <= 0.05) {
 					t.Errorf("in the median %.3f", ratios[k][sets/2])
 				}
 			}

@@ -125,7 +125,7 @@ func (c peerCurve) check(t *testing.T, source credence.Source, at, x, times []fl
 	mean, sd := latents(t, fitted, "x", at)
 	for i, m := range mean {
 		t.Logf("%s: %.4f ± %.4f, of mgcv %.4f ± %.4f", c.family, m, sd[i], c.fit[i], c.se[i])
-		if off := (m - c.fit[i]) / c.se[i]; math.Abs(off) > .1 {
+		if off := (m - c.fit[i]) / c.se[i]; !(math.Abs(off) <= .1) {
 			t.Errorf("%s, value %d: %.4f is %.2f standard errors from mgcv's %.4f", c.family, i, m, off, c.fit[i])
 		}
 	}
@@ -135,7 +135,7 @@ func (c peerCurve) check(t *testing.T, source credence.Source, at, x, times []fl
 		df += linop.At(times, i) * c.weight(mean[i]) * s * s / c.noise
 	}
 	t.Logf("%s: %.3f degrees of freedom, of mgcv %.3f", c.family, df, c.df)
-	if math.Abs(df/c.df-1) > .05 {
+	if !(math.Abs(df/c.df-1) <= .05) {
 		t.Errorf("%s: %.3f effective degrees of freedom, of mgcv %.3f", c.family, df, c.df)
 	}
 }
@@ -151,12 +151,12 @@ func TestCyclicSmoothMeetsItself(t *testing.T) {
 	mean, sd := latents(t, fitted, "h", []float64{0, 3, 8, 13, 20, 24, -48, 20.25, -3.75})
 	const se = .0351
 	for i, want := range []float64{0.9696, 1.1812, -0.8996, -0.6838, 0.0113} {
-		if math.Abs(mean[i]-want) > .2*se || math.Abs(sd[i]/se-1) > .05 {
+		if !(math.Abs(mean[i]-want) <= .2*se) || !(math.Abs(sd[i]/se-1) <= .05) {
 			t.Errorf("value %d: %.4f ± %.4f, of mgcv %.4f ± %.4f", i, mean[i], sd[i], want, se)
 		}
 	}
 	for _, pair := range [][2]int{{0, 5}, {0, 6}, {7, 8}} {
-		if a, b := pair[0], pair[1]; math.Abs(mean[a]-mean[b]) > 1e-9 || math.Abs(sd[a]-sd[b]) > 1e-9 {
+		if a, b := pair[0], pair[1]; !(math.Abs(mean[a]-mean[b]) <= 1e-9) || !(math.Abs(sd[a]-sd[b]) <= 1e-9) {
 			t.Errorf("a period apart: %v ± %v and %v ± %v", mean[a], sd[a], mean[b], sd[b])
 		}
 	}

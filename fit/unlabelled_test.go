@@ -52,7 +52,7 @@ func TestUnlabelled(t *testing.T) {
 		}
 		numbers := must.Value(of(fit.Options{Family: "gaussian(variance=0.5)", Prior: "normal(variance=1)"}))(t)
 		numbers.Members[0].Posterior.Marginals(mean, variance)
-		if math.Abs(variance[1]-1) > 0 {
+		if !(math.Abs(variance[1]-1) <= 0) {
 			t.Errorf("numbers have variance %v", variance)
 		}
 	}

@@ -85,7 +85,7 @@ func TestUnseenLevelsAreLevelsWithoutRows(t *testing.T) {
 		}
 		for i, want := range latent[1] {
 			got := latent[0][i]
-			if math.Abs(got[0]-want[0]) > c.tolerance*want[1] || math.Abs(got[1]-want[1]) > c.tolerance*want[1] {
+			if !(math.Abs(got[0]-want[0]) <= c.tolerance*want[1]) || !(math.Abs(got[1]-want[1]) <= c.tolerance*want[1]) {
 				t.Errorf("%s, row %d: f is %.8g ± %.8g, with the level %.8g ± %.8g", name, i, got[0], got[1], want[0], want[1])
 			}
 		}

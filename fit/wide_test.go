@@ -58,7 +58,7 @@ func TestWideClasses(t *testing.T) {
 	}
 	share := fits[""].Report.Hyper.Of("spread", 0)
 	law := fits[""].Members[0].Model.Prior.(prior.Normal).Variances[p]
-	if want := share * fits[""].Report.Hyper.Of("prior_variance.linear", 0); math.Abs(law/want-1) > 1e-12 || !(share > 0) {
+	if want := share * fits[""].Report.Hyper.Of("prior_variance.linear", 0); !(math.Abs(law/want-1) <= 1e-12) || !(share > 0) {
 		t.Errorf("a further weight has the variance %v, want %v", law, want)
 	}
 	one, other := score.NewScores("a", fits[""]), score.NewScores("b", fits["convex"])

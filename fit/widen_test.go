@@ -76,12 +76,12 @@ func TestProcessesUnderEngines(t *testing.T) {
 		mean, sd := latents(t, learned, "x", at)
 		want, deviation := latents(t, held, "x", at)
 		for i, v := range at {
-			if math.Abs(mean[i]-want[i]) > 1e-3*deviation[i] || math.Abs(sd[i]/deviation[i]-1) > 1e-3 {
+			if !(math.Abs(mean[i]-want[i]) <= 1e-3*deviation[i]) || !(math.Abs(sd[i]/deviation[i]-1) <= 1e-3) {
 				t.Errorf("%s: f(%g) is %v ± %v, want %v ± %v", engine, v, mean[i], sd[i], want[i], deviation[i])
 			}
 		}
 		got, block := score.Blocks(learned)[0], score.Blocks(held)[0]
-		if math.Abs(got.DF/block.DF-1) > 1e-3 || math.Abs(got.Wald/block.Wald-1) > 1e-3 {
+		if !(math.Abs(got.DF/block.DF-1) <= 1e-3) || !(math.Abs(got.Wald/block.Wald-1) <= 1e-3) {
 			t.Errorf("%s: %+v, want %+v", engine, got, block)
 		}
 	}
@@ -117,14 +117,14 @@ func TestApartIsTogether(t *testing.T) {
 			return *held(first, second).Report.EvidenceMode - (math.Pow(math.Log(first), 2)+math.Pow(math.Log(second), 2))/2
 		}
 		same := held(scales[0], scales[1])
-		if a, b := *learned.Report.EvidenceMode, *same.Report.EvidenceMode; math.Abs(a-b) > 1e-5 {
+		if a, b := *learned.Report.EvidenceMode, *same.Report.EvidenceMode; !(math.Abs(a-b) <= 1e-5) {
 			t.Errorf("%d rows: evidence %.8f, of columns with their deviations %.8f", rows, a, b)
 		}
 		at := []float64{0, 3, 5.5, 10}
 		mean, sd := latents(t, learned, "x", at)
 		want, wantSD := latents(t, same, "x", at)
 		for i := range at {
-			if math.Abs(mean[i]-want[i]) > 1e-4 || math.Abs(sd[i]-wantSD[i]) > 1e-4 {
+			if !(math.Abs(mean[i]-want[i]) <= 1e-4) || !(math.Abs(sd[i]-wantSD[i]) <= 1e-4) {
 				t.Errorf("%d rows, f(%g) = %.6f ± %.6f, of columns with their deviations %.6f ± %.6f", rows, at[i], mean[i], sd[i], want[i], wantSD[i])
 			}
 		}

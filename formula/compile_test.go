@@ -163,7 +163,7 @@ func TestSegmentEqualsNamedColumns(t *testing.T) {
 	}
 	for i := range designs[0] {
 		// The same six products, added in another order.
-		if math.Abs(designs[0][i]-designs[1][i]) > 1e-9 {
+		if !(math.Abs(designs[0][i]-designs[1][i]) <= 1e-9) {
 			t.Fatalf("row %d gives %g from the segment and %g by name", i, designs[0][i], designs[1][i])
 		}
 	}

@@ -111,7 +111,7 @@ func TestPeriodsOfSpectral(t *testing.T) {
 		t.Helper()
 		got, all := periods(text)
 		for k := range want {
-			if len(got) != len(want) || math.Abs(1/got[k]-1/want[k]) > 0.3/600 {
+			if len(got) != len(want) || !(math.Abs(1/got[k]-1/want[k]) <= 0.3/600) {
 				t.Fatalf("%s begins at %v, want %v", text, got, want)
 			}
 		}
@@ -122,7 +122,7 @@ func TestPeriodsOfSpectral(t *testing.T) {
 		t.Errorf("the second component is %+v", all[1])
 	}
 	p := all[0].Times[0].Lengthscale
-	if p.State != param.Learned || math.Abs(p.Periods.Lower[0]-2) > 1e-9 || math.Abs(p.Periods.Upper[0]-599) > 1e-9 || len(p.Periods.Starts) != 1 {
+	if p.State != param.Learned || !(math.Abs(p.Periods.Lower[0]-2) <= 1e-9) || !(math.Abs(p.Periods.Upper[0]-599) <= 1e-9) || len(p.Periods.Starts) != 1 {
 		t.Errorf("a period is searched for by %+v, %+v", p, p.Periods)
 	}
 	near("y ~ spectral(t, components=1) + offset(o)", 168) // which has the wave of 24

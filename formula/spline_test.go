@@ -57,7 +57,7 @@ func TestKnotsAreQuantilesOfDifferentValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, knot := range term.(*feature.Spline).Knots {
-		if got := fr.Inputs[0].Center + fr.Inputs[0].Scale*knot; math.Abs(got-want[i]) > 1e-12*1024 {
+		if got := fr.Inputs[0].Center + fr.Inputs[0].Scale*knot; !(math.Abs(got-want[i]) <= 1e-12*1024) {
 			t.Fatalf("knot %d at %v, want %v", i+1, got, want[i])
 		}
 	}

@@ -95,7 +95,7 @@ func TestFarthest(t *testing.T) {
 		rows.sparse = []map[int]float64{{}, c.sparse}
 		bound := must.Value(f.Bind(rows, RequireTargets))(t)
 		batch := must.Value(readAll(bound))(t)
-		if name, value := bound.Farthest(batch, 1); name != c.name || math.Abs(value-c.value) > 1e-9 {
+		if name, value := bound.Farthest(batch, 1); name != c.name || !(math.Abs(value-c.value) <= 1e-9) {
 			t.Errorf("%v %v: the farthest is %s of %v, want %s of %v", c.row, c.sparse, name, value, c.name, c.value)
 		}
 	}

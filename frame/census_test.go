@@ -312,7 +312,7 @@ func TestSumsOverSegments(t *testing.T) {
 	}
 	close := func(what string, got, want float64) {
 		t.Helper()
-		if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+		if !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
 			t.Errorf("%s is %v, want %v", what, got, want)
 		}
 	}

@@ -181,7 +181,7 @@ func TestMomentsOfParts(t *testing.T) {
 			if known > 0 && (m.Min != least || m.Max != largest) || total > 0 && (m.Low != low || m.High != high) {
 				t.Fatalf("%s: %+v, want %v to %v, those that count %v to %v", what, m, least, largest, low, high)
 			}
-			if mean, variance := stat.PopMeanVariance(kept, counts); total > 0 && (math.Abs(m.Mean-mean) > 1e-12 || math.Abs(m.variance()-variance) > 1e-12) {
+			if mean, variance := stat.PopMeanVariance(kept, counts); total > 0 && (!(math.Abs(m.Mean-mean) <= 1e-12) || !(math.Abs(m.variance()-variance) <= 1e-12)) {
 				t.Fatalf("%s: mean %v and variance %v, want %v and %v", what, m.Mean, m.variance(), mean, variance)
 			}
 		}

@@ -20,14 +20,14 @@ func TestInverse(t *testing.T) {
 		}
 		for _, x := range []float64{0.03, 0.7, 1, 4.2, 9} {
 			y := must.Value(e.Apply(x))(t)
-			if got := e.Invert(y); math.Abs(got-x) > 1e-13*math.Max(1, x)*20 {
+			if got := e.Invert(y); !(math.Abs(got-x) <= 1e-13*math.Max(1, x)*20) {
 				t.Errorf("%s of %v is %v, which is taken back to %v", e, x, y, got)
 			}
 			const h = 1e-5
 			up, _ := e.Apply(x + h*x)
 			down, _ := e.Apply(x - h*x)
 			// The error of the quotient is of second order in h, and that of rounding 1e-16/h.
-			if got, want := e.LogSlope(y), math.Log((up-down)/(2*h*x)); math.Abs(got-want) > 1e-8 {
+			if got, want := e.LogSlope(y), math.Log((up-down)/(2*h*x)); !(math.Abs(got-want) <= 1e-8) {
 				t.Errorf("slope of %s at %v is exp %v, by differences exp %v", e, x, got, want)
 			}
 		}
@@ -68,7 +68,7 @@ func TestMomentsOfGrades(t *testing.T) {
 		c := must.Value(newCensus(&Plan{Target: &y, Weight: &w}, source.Schema(), 0, testSegment, Options{Mode: mode}))(t)
 		count(t, c, source, 0, n, 512)
 		f := must.Value(c.Frame())(t)
-		if math.Abs(f.Target.Mean-mean) > 1e-12 || math.Abs(f.Target.Variance-(square-mean*mean)) > 1e-12 {
+		if !(math.Abs(f.Target.Mean-mean) <= 1e-12) || !(math.Abs(f.Target.Variance-(square-mean*mean)) <= 1e-12) {
 			t.Errorf("%v: mean %v and variance %v, want %v and %v", mode, f.Target.Mean, f.Target.Variance, mean, square-mean*mean)
 		}
 	}
@@ -97,7 +97,7 @@ func TestSlopesOfTrainingRows(t *testing.T) {
 		return f
 	}
 	f := frameOf()
-	if f.Target.LogSlope == nil || math.Abs(*f.Target.LogSlope/slope-1) > 1e-12 || f.Fractions != fractions {
+	if f.Target.LogSlope == nil || !(math.Abs(*f.Target.LogSlope/slope-1) <= 1e-12) || f.Fractions != fractions {
 		t.Errorf("log slope %v, want %v; %d fractions, want %d", f.Target.LogSlope, slope, f.Fractions, fractions)
 	}
 	rows[n-1][0] = 0

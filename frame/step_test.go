@@ -33,7 +33,7 @@ func TestStepsByHand(t *testing.T) {
 			t.Errorf("%s, want %s; %v", e, c.text, err)
 		}
 		for i, x := range c.x {
-			if y, err := e.Apply(x); err != nil || math.Abs(y-c.y[i]) > 1e-15*math.Abs(c.y[i]) {
+			if y, err := e.Apply(x); err != nil || !(math.Abs(y-c.y[i]) <= 1e-15*math.Abs(c.y[i])) {
 				t.Errorf("%s of %v is %v, want %v; %v", e, x, y, c.y[i], err)
 			}
 		}

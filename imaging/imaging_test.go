@@ -78,7 +78,7 @@ func TestReconstruct(t *testing.T) {
 		far = math.Max(far, math.Abs(v-result.Mean.Values[j])/result.SD.Values[j])
 	}
 	// The draws' variances are off by √(2/600) each, and together by less.
-	if math.Abs(ratio-1) > 0.02 || far > 0.2 {
+	if !(math.Abs(ratio-1) <= 0.02) || far > 0.2 {
 		t.Errorf("variances are %.3f of the exact ones, a mean is off by %.2f standard deviations", ratio, far)
 	}
 	filled := make([]float64, 256)
@@ -168,7 +168,7 @@ func TestNear(t *testing.T) {
 		yx += y[i] * mx[i]
 		xx += x[i] * mx[i]
 	}
-	if math.Abs(xy-yx) > 1e-9*xx || !(xx > 0) {
+	if !(math.Abs(xy-yx) <= 1e-9*xx) || !(xx > 0) {
 		t.Errorf("xᵀMy = %g, yᵀMx = %g, xᵀMx = %g", xy, yx, xx)
 	}
 	options := convex.Options{Variances: convex.Sampled, K: 16, Steps: 2}
@@ -232,7 +232,7 @@ func TestNext(t *testing.T) {
 		}
 		for other, rows := range candidates {
 			gain := information(append(slices.Clone(known), rows...)) - before
-			if other == c && math.Abs(gain-gains[k]) > 1e-9*(1+gain) {
+			if other == c && !(math.Abs(gain-gains[k]) <= 1e-9*(1+gain)) {
 				t.Errorf("pick %d: gain %g, by the determinant %g", k, gains[k], gain)
 			}
 			if !slices.Contains(picked[:k], other) && gain > gains[k]+1e-9 {
@@ -361,7 +361,7 @@ func TestFiles(t *testing.T) {
 			t.Fatal(back, err)
 		}
 		for i, v := range truth.Values {
-			if math.Abs(v-back.Values[i]) > within {
+			if !(math.Abs(v-back.Values[i]) <= within) {
 				t.Fatalf("%s: number %d is %v, was %v", name, i, back.Values[i], v)
 			}
 		}

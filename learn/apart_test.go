@@ -52,7 +52,7 @@ func TestApart(t *testing.T) {
 		must.Succeed(t, one.United())
 		one.Finish()
 		fitted := must.Value(one.Fitted())(t)
-		if want := (positives + more) / (weight + beside); math.Abs(fitted.TargetMean-want) > 1e-12 || fitted.Report.Rows != 700 {
+		if want := (positives + more) / (weight + beside); !(math.Abs(fitted.TargetMean-want) <= 1e-12) || fitted.Report.Rows != 700 {
 			t.Errorf("the share of positives of %d rows is %v, want %v", fitted.Report.Rows, fitted.TargetMean, want)
 		}
 	}

@@ -73,7 +73,7 @@ func TestRowsOfBoth(t *testing.T) {
 	rows := second.Rows()
 	for range 2 {
 		fitted, err := second.Fitted()
-		if want := float64(positives) / float64(rows); err == nil && math.Abs(fitted.TargetMean-want) > 1e-12 {
+		if want := float64(positives) / float64(rows); err == nil && !(math.Abs(fitted.TargetMean-want) <= 1e-12) {
 			t.Errorf("%v of the rows are positive, want %v", fitted.TargetMean, want)
 		}
 		if err != nil || int64(fitted.Report.Rows) != rows {
@@ -107,7 +107,7 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 		take(t, whole, both)
 		// what is measured is each day's own
 		one, two, all := must.Value(first.Progress())(t), must.Value(second.Progress())(t), must.Value(whole.Progress())(t)
-		if n := float64(one.Rows) / float64(all.Rows); !strings.Contains(engine, "batch") && math.Abs(n*float64(one.LogLoss)+(1-n)*float64(two.LogLoss)-float64(all.LogLoss)) > 1e-12 {
+		if n := float64(one.Rows) / float64(all.Rows); !strings.Contains(engine, "batch") && !(math.Abs(n*float64(one.LogLoss)+(1-n)*float64(two.LogLoss)-float64(all.LogLoss)) <= 1e-12) {
 			t.Errorf("%s: the log loss is %v and %v of two days, and %v of both", engine, one.LogLoss, two.LogLoss, all.LogLoss)
 		}
 		mean, variance := weights(t, second)
@@ -117,7 +117,7 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 			if strings.Contains(engine, "batch") {
 				limit = 0.1 // a mini-batch ends with the day
 			}
-			if math.Abs(mean[j]-wantMean[j]) > limit || math.Abs(variance[j]-wantVariance[j]) > limit {
+			if !(math.Abs(mean[j]-wantMean[j]) <= limit) || !(math.Abs(variance[j]-wantVariance[j]) <= limit) {
 				t.Errorf("%s: weight %d is %v ± %v, with both days at once %v ± %v", engine, j, mean[j], variance[j], wantMean[j], wantVariance[j])
 			}
 		}
@@ -137,7 +137,7 @@ func TestFromIsThePosteriorAsPrior(t *testing.T) {
 		for _, m := range mean {
 			wantSum += m * m
 		}
-		if math.Abs(gotSum-wantSum) > 1e-7*wantSum {
+		if !(math.Abs(gotSum-wantSum) <= 1e-7*wantSum) {
 			t.Errorf("%s: with next to nothing of Monday the weights have the square %v, without it %v", engine, gotSum, wantSum)
 		}
 	}
@@ -155,7 +155,7 @@ func TestDiscountHalvesEvidence(t *testing.T) {
 	half := must.Value(learn.From(file, fit.Options{}, 0.5))(t)
 	mean, variance := weights(t, l)
 	halfMean, halfVariance := weights(t, half)
-	if ratio := (1/halfVariance[1] - 0.01) / (1/variance[1] - 0.01); math.Abs(ratio-0.5) > 1e-3 || math.Abs(halfMean[1]-mean[1]) > 0.01*math.Abs(mean[1]) {
+	if ratio := (1/halfVariance[1] - 0.01) / (1/variance[1] - 0.01); !(math.Abs(ratio-0.5) <= 1e-3) || !(math.Abs(halfMean[1]-mean[1]) <= 0.01*math.Abs(mean[1])) {
 		t.Errorf("the evidence counts %v; the mean is %v, was %v", ratio, halfMean[1], mean[1])
 	}
 }

@@ -336,14 +336,14 @@ func TestProgressiveLoss(t *testing.T) {
 		}
 	}
 	got, err := l.Progress()
-	if want := loss / weights; err != nil || math.Abs(float64(got.LogLoss)-want) > 1e-12*want || got.Rows != 2*rows {
+	if want := loss / weights; err != nil || !(math.Abs(float64(got.LogLoss)-want) <= 1e-12*want) || got.Rows != 2*rows {
 		t.Errorf("loss %v over %d rows (%v), want %v", got.LogLoss, got.Rows, err, want)
 	}
 	if !slices.Equal(told, []int64{20, 40, 60, 80, 100, 120}) {
 		t.Errorf("progress is told at rows %v", told)
 	}
 	share := positives / weights
-	if f := must.Value(l.Fitted())(t); math.Abs(f.TargetMean-share) > 1e-12 || math.Abs(f.TargetVariance-share*(1-share)) > 1e-12 {
+	if f := must.Value(l.Fitted())(t); !(math.Abs(f.TargetMean-share) <= 1e-12) || !(math.Abs(f.TargetVariance-share*(1-share)) <= 1e-12) {
 		t.Errorf("the target has mean %v and variance %v, want the mean %v of the weights", f.TargetMean, f.TargetVariance, share)
 	}
 }

@@ -65,7 +65,7 @@ func TestPassesAreTold(t *testing.T) {
 			t.Fatal("the passes are miscounted")
 		}
 		got := told[pass-1]
-		if got.Pass != pass || math.Abs(float64(got.LogLoss)-loss/weight) > 1e-12 || math.Abs(float64(got.HeldOut)-heldLoss/heldWeight) > 1e-12 {
+		if got.Pass != pass || !(math.Abs(float64(got.LogLoss)-loss/weight) <= 1e-12) || !(math.Abs(float64(got.HeldOut)-heldLoss/heldWeight) <= 1e-12) {
 			t.Errorf("pass %d is told as %+v, want %v and %v", pass, got, loss/weight, heldLoss/heldWeight)
 		}
 	}

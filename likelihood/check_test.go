@@ -250,7 +250,7 @@ func likelihoodSample(t *testing.T, lik fullLikelihood, c conformance) {
 			sum += y[i]
 		}
 		if v := lik.Variance(f); v < math.Inf(1) {
-			if d := sum/n - lik.Mean(f); math.Abs(d) > 5*math.Sqrt(v/n) && math.Abs(d) > 1/n {
+			if d := sum/n - lik.Mean(f); !(math.Abs(d) <= 5*math.Sqrt(v/n)) && !(math.Abs(d) <= 1/n) {
 				t.Errorf("f=%g: mean of the draws is off by %g", f, d)
 			}
 		}
@@ -264,7 +264,7 @@ func likelihoodSample(t *testing.T, lik fullLikelihood, c conformance) {
 			}
 			want := lik.CDF(q, f)
 			// One draw more than five standard errors, for probabilities next to 1.
-			if d := float64(below)/n - want; math.Abs(d) > 5*math.Sqrt(want*(1-want)/n)+1/n {
+			if d := float64(below)/n - want; !(math.Abs(d) <= 5*math.Sqrt(want*(1-want)/n)+1/n) {
 				t.Errorf("f=%g: %d of %d draws are at most %g, want a share of %g", f, below, draws, q, want)
 			}
 		}

@@ -48,7 +48,7 @@ func TestDistributionsEnd(t *testing.T) {
 				}
 			}
 			if !math.IsInf(upper, 0) {
-				if v := cdf(upper); math.Abs(v-1) > 1e-9 {
+				if v := cdf(upper); !(math.Abs(v-1) <= 1e-9) {
 					t.Errorf("%v, %s: P(y ≤ %v) is %v", family, name, upper, v)
 				}
 			}
@@ -78,7 +78,7 @@ func TestRecursion(t *testing.T) {
 			p := zero[j]
 			for y := range 30 {
 				want := family.(interface{ LogDensity(y, f float64) float64 }).LogDensity(float64(y), f[j])
-				if math.Abs(math.Log(p)-want) > 1e-11*(1+math.Abs(want)) {
+				if !(math.Abs(math.Log(p)-want) <= 1e-11*(1+math.Abs(want))) {
 					t.Errorf("%v at %v: log P(%d) is %v, want %v", family, f[j], y, math.Log(p), want)
 				}
 				p *= ratio[j] * (1 + float64(y)/size) / float64(y+1)

@@ -26,7 +26,7 @@ func TestKnownDensities(t *testing.T) {
 		{likelihood.StudentT{DegreesOfFreedom: param.Hold(1)}, 1, 0, -math.Log(2 * math.Pi)},
 		{likelihood.Ordinal{}, 1, 2, -math.Log1p(math.Exp(-2))},
 	} {
-		if got := c.lik.LogDensity(c.y, c.f); math.Abs(got-c.want) > 1e-14*(1+math.Abs(c.want)) {
+		if got := c.lik.LogDensity(c.y, c.f); !(math.Abs(got-c.want) <= 1e-14*(1+math.Abs(c.want))) {
 			t.Errorf("%v: log p(%g|%g) = %.17g, want %.17g", c.lik, c.y, c.f, got, c.want)
 		}
 	}

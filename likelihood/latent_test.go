@@ -22,7 +22,7 @@ func TestLatentNoise(t *testing.T) {
 		{NegativeBinomial{Size: two}, 2, sixth}, // 1/(1/2 + 1/2) = 1
 		{NegativeBinomial{Size: param.Parameter{State: param.Held, Value: 1}}, 1, 3 * sixth},
 	} {
-		if got := LatentNoise(c.family, c.mean); math.Abs(got-c.want) > 1e-9 {
+		if got := LatentNoise(c.family, c.mean); !(math.Abs(got-c.want) <= 1e-9) {
 			t.Errorf("%v at %v: %v, want %v", c.family, c.mean, got, c.want)
 		}
 	}

@@ -19,7 +19,7 @@ func TestUnits(t *testing.T) {
 			values = append(values, parameter.Value*math.Pow(a, l.UnitPower(parameter.Name)))
 		}
 		scaled := p.WithParameters(values)
-		if got, want := scaled.LogDensity(a*1.3, a*0.4), l.LogDensity(1.3, 0.4)-math.Log(a); math.Abs(got-want) > 1e-13 {
+		if got, want := scaled.LogDensity(a*1.3, a*0.4), l.LogDensity(1.3, 0.4)-math.Log(a); !(math.Abs(got-want) <= 1e-13) {
 			t.Errorf("%v: %g in other units, want %g", l, got, want)
 		}
 	}

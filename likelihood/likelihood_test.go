@@ -46,7 +46,7 @@ func TestLimits(t *testing.T) {
 		for _, y := range []float64{0, 1} {
 			want := likelihood.Bernoulli{}.LogDensity(y, f)
 			for _, lik := range []likelihood.Family{likelihood.Binomial{}, likelihood.Ordinal{}} {
-				if got := lik.LogDensity(y, f); math.Abs(got-want) > 1e-14*(1+math.Abs(want)) {
+				if got := lik.LogDensity(y, f); !(math.Abs(got-want) <= 1e-14*(1+math.Abs(want))) {
 					t.Errorf("%v at y=%g f=%g: %g, want the Bernoulli's %g", lik, y, f, got, want)
 				}
 			}
@@ -54,28 +54,28 @@ func TestLimits(t *testing.T) {
 		for _, y := range []float64{0, 3, 40} {
 			// Var y exceeds the Poisson's by μ²/r: a relative difference of (y+μ)²/r.
 			got, want := likelihood.NegativeBinomial{Size: param.Hold(1e13)}.LogDensity(y, f), likelihood.Poisson{}.LogDensity(y, f)
-			if math.Abs(got-want) > 1e-8 {
+			if !(math.Abs(got-want) <= 1e-8) {
 				t.Errorf("negative binomial of size 1e13 at y=%g f=%g: %g, Poisson %g", y, f, got, want)
 			}
 			e0, _, _ := likelihood.NegativeBinomial{Size: param.Hold(1e13)}.ExpectedLogDensity(y, f, 0.5)
 			e1, _, _ := likelihood.Poisson{}.ExpectedLogDensity(y, f, 0.5)
-			if math.Abs(e0-e1) > 1e-8*(1+math.Abs(e1)) {
+			if !(math.Abs(e0-e1) <= 1e-8*(1+math.Abs(e1))) {
 				t.Errorf("expected log density at size 1e13, y=%g f=%g: %g, Poisson %g", y, f, e0, e1)
 			}
 			gradient := make([]float64, 1)
 			likelihood.NegativeBinomial{Size: param.Hold(1e13)}.ExpectedParameterGradient(gradient, y, f, 0)
-			if mu := math.Exp(f); math.Abs(gradient[0]) > 10*(y+mu*mu+y*y+1)/1e13+1e-12*(y+mu) {
+			if mu := math.Exp(f); !(math.Abs(gradient[0]) <= 10*(y+mu*mu+y*y+1)/1e13+1e-12*(y+mu)) {
 				t.Errorf("gradient in a size of 1e13 at y=%g f=%g is %g", y, f, gradient[0])
 			}
 		}
 		for _, y := range []float64{-3, 0.2, 7} {
 			got, want := likelihood.StudentT{DegreesOfFreedom: param.Hold(1e10), Scale: param.Hold(2)}.LogDensity(y, f), likelihood.Gaussian{NoiseVariance: param.Hold(4)}.LogDensity(y, f)
-			if math.Abs(got-want) > 1e-7 {
+			if !(math.Abs(got-want) <= 1e-7) {
 				t.Errorf("Student-t with 1e10 degrees of freedom at y=%g f=%g: %g, Gaussian %g", y, f, got, want)
 			}
 			z0, _, _ := likelihood.StudentT{DegreesOfFreedom: param.Hold(1e10), Scale: param.Hold(2)}.TiltedMoments(y, f, 3)
 			z1, _, _ := likelihood.Gaussian{NoiseVariance: param.Hold(4)}.TiltedMoments(y, f, 3)
-			if math.Abs(z0-z1) > 1e-7 {
+			if !(math.Abs(z0-z1) <= 1e-7) {
 				t.Errorf("tilted Student-t with 1e10 degrees of freedom at y=%g f=%g: %g, Gaussian %g", y, f, z0, z1)
 			}
 		}
@@ -94,7 +94,7 @@ func TestTrialsPerRow(t *testing.T) {
 	}
 	equal := func(i int, got, want float64) {
 		t.Helper()
-		if math.Abs(got-want) > 1e-13*(1+math.Abs(want)) {
+		if !(math.Abs(got-want) <= 1e-13*(1+math.Abs(want))) {
 			t.Errorf("row %d: %g, want %g", i, got, want)
 		}
 	}

@@ -27,26 +27,26 @@ func TestGaussianPredictiveT(t *testing.T) {
 		for _, y := range []float64{-30, -6, -3.2, -3, -1, 2, 11} {
 			logZ, dMean, dVariance := l.TiltedMoments(y, mean, variance)
 			want := mixture(func(v float64) float64 { return math.Exp(logNormal(y-mean, v)) })
-			if math.Abs(logZ-math.Log(want)) > 1e-9 {
+			if !(math.Abs(logZ-math.Log(want)) <= 1e-9) {
 				t.Errorf("df %v: log density of %v is %v, want %v", df, y, logZ, math.Log(want))
 			}
 			const h = 1e-5
 			up, _, _ := l.TiltedMoments(y, mean+h, variance)
 			down, _, _ := l.TiltedMoments(y, mean-h, variance)
-			if slope := (up - down) / (2 * h); math.Abs(slope-dMean) > 1e-7*(1+math.Abs(slope)) {
+			if slope := (up - down) / (2 * h); !(math.Abs(slope-dMean) <= 1e-7*(1+math.Abs(slope))) {
 				t.Errorf("df %v: slope of %v in the mean is %v, want %v", df, y, dMean, slope)
 			}
 			up, _, _ = l.TiltedMoments(y, mean, variance+h)
 			down, _, _ = l.TiltedMoments(y, mean, variance-h)
-			if slope := (up - down) / (2 * h); math.Abs(slope-dVariance) > 1e-7*(1+math.Abs(slope)) {
+			if slope := (up - down) / (2 * h); !(math.Abs(slope-dVariance) <= 1e-7*(1+math.Abs(slope))) {
 				t.Errorf("df %v: slope of %v in the variance is %v, want %v", df, y, dVariance, slope)
 			}
 			cdf := l.PredictiveCDF(y, mean, variance)
 			want = mixture(func(v float64) float64 { return special.NormalCDF((y - mean) / math.Sqrt(v)) })
-			if math.Abs(cdf-want) > 1e-9 {
+			if !(math.Abs(cdf-want) <= 1e-9) {
 				t.Errorf("df %v: CDF of %v is %v, want %v", df, y, cdf, want)
 			}
-			if back := l.PredictiveQuantile(cdf, mean, variance); cdf < 0.9999 && math.Abs(back-y) > 1e-8*(1+math.Abs(y)) {
+			if back := l.PredictiveQuantile(cdf, mean, variance); cdf < 0.9999 && !(math.Abs(back-y) <= 1e-8*(1+math.Abs(y))) {
 				t.Errorf("df %v: quantile of the CDF of %v is %v", df, y, back)
 			}
 		}
@@ -73,7 +73,7 @@ func TestGaussianPredictiveSamples(t *testing.T) {
 	}
 	for k, c := range cuts {
 		p := l.PredictiveCDF(c, 1, 1.5)
-		if math.Abs(below[k]/n-p) > 4.5*math.Sqrt(p*(1-p)/n) {
+		if !(math.Abs(below[k]/n-p) <= 4.5*math.Sqrt(p*(1-p)/n)) {
 			t.Errorf("a share of %v of the draws is below %v, whose probability is %v", below[k]/n, c, p)
 		}
 	}

@@ -79,7 +79,7 @@ func TestParametricBatch(t *testing.T) {
 		want := make([]float64, 1)
 		for i := range y {
 			lik.ExpectedParameterGradient(want, y[i], mean[i], variance[i])
-			if math.Abs(got[i]-want[0]) > 1e-11*(1+math.Abs(want[0])+size+y[i]) {
+			if !(math.Abs(got[i]-want[0]) <= 1e-11*(1+math.Abs(want[0])+size+y[i])) {
 				t.Errorf("size %g, y=%g under N(%g, %g): %v, alone %v", size, y[i], mean[i], variance[i], got[i], want[0])
 			}
 		}
@@ -159,7 +159,7 @@ func TestParametricCurvature(t *testing.T) {
 		for i := range y {
 			low, high := gradient(0, -step, -1, i), gradient(0, step, -1, i)
 			for k := range p {
-				if d := (high[k] - low[k]) / (2 * step); math.Abs(cross[k*n+i]-d) > 1e-6*(1+math.Abs(d)) {
+				if d := (high[k] - low[k]) / (2 * step); !(math.Abs(cross[k*n+i]-d) <= 1e-6*(1+math.Abs(d))) {
 					t.Errorf("%v, y=%v under N(%v, %v): in the mean and parameter %d %v, by differences %v", lik, y[i], mean[i], variance[i], k, cross[k*n+i], d)
 				}
 			}
@@ -171,7 +171,7 @@ func TestParametricCurvature(t *testing.T) {
 			}
 		}
 		for j := range want {
-			if math.Abs(bend[j]-want[j]) > 1e-5*(1+math.Abs(want[j])) {
+			if !(math.Abs(bend[j]-want[j]) <= 1e-5*(1+math.Abs(want[j]))) {
 				t.Errorf("%v: parameters %d and %d bend %v, by differences %v", lik, j/p, j%p, bend[j], want[j])
 			}
 		}

@@ -73,7 +73,7 @@ func TestLead(t *testing.T) {
 					size += math.Abs(term)
 				}
 			}
-			if math.Abs(got-want) > 1e-14*size {
+			if !(math.Abs(got-want) <= 1e-14*size) {
 				t.Errorf("ones %v: form of row %d is %v, want %v", ones, i, got, want)
 			}
 		}
@@ -87,7 +87,7 @@ func TestLead(t *testing.T) {
 					for i := 0; j <= c && i < a.Rows; i++ {
 						want += weights[i] * dense.Row(i)[c] * dense.Row(i)[j]
 					}
-					if got := gram.Row(c)[j]; math.Abs(got-want) > 1e-13 {
+					if got := gram.Row(c)[j]; !(math.Abs(got-want) <= 1e-13) {
 						t.Fatalf("ones %v, %d threads: element %d, %d is %v, want %v", ones, threads, c, j, got, want)
 					}
 				}

@@ -254,7 +254,7 @@ func compare(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	for i := range want {
 		// The two storages add the same terms in the same order, but for exact zeros.
-		if math.Abs(got[i]-want[i]) > 1e-14*(1+math.Abs(want[i])) {
+		if !(math.Abs(got[i]-want[i]) <= 1e-14*(1+math.Abs(want[i]))) {
 			t.Fatalf("%s: element %d is %g, want %g", what, i, got[i], want[i])
 		}
 	}

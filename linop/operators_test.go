@@ -67,14 +67,14 @@ func TestAdjoint(t *testing.T) {
 		for i := range x {
 			right += x[i] * aty[i]
 		}
-		if math.Abs(left-right) > 1e-12*(1+math.Abs(left)) {
+		if !(math.Abs(left-right) <= 1e-12*(1+math.Abs(left))) {
 			t.Errorf("%s: ⟨Ax, y⟩ = %g, ⟨x, Aᵀy⟩ = %g", name, left, right)
 		}
 		full := written(m)
 		want := make([]float64, cols)
 		full.MulVecTrans(want, y)
 		for j := range want {
-			if math.Abs(want[j]-aty[j]) > 1e-12 {
+			if !(math.Abs(want[j]-aty[j]) <= 1e-12) {
 				t.Errorf("%s: element %d of Aᵀy is %g, by its matrix %g", name, j, aty[j], want[j])
 			}
 		}
@@ -105,7 +105,7 @@ func checkBlocks(t *testing.T, rng *rand.Rand, name string, m Matrix) {
 				}
 				way.vector(want, column)
 				for i, v := range want {
-					if math.Abs(v-dst.Row(i)[c]) > 1e-12 {
+					if !(math.Abs(v-dst.Row(i)[c]) <= 1e-12) {
 						t.Fatalf("%s: element %d of column %d of %d is %g, alone %g", name, i, c, count, dst.Row(i)[c], v)
 					}
 				}
@@ -133,7 +133,7 @@ func TestFourierCoefficients(t *testing.T) {
 				}
 			}
 			sum /= complex(math.Sqrt(h*w), 0)
-			if p := k*w + l; math.Abs(got[2*p]-real(sum)) > 1e-12 || math.Abs(got[2*p+1]-imag(sum)) > 1e-12 {
+			if p := k*w + l; !(math.Abs(got[2*p]-real(sum)) <= 1e-12) || !(math.Abs(got[2*p+1]-imag(sum)) <= 1e-12) {
 				t.Errorf("coefficient %d, %d: %g%+gi, want %g", k, l, got[2*p], got[2*p+1], sum)
 			}
 		}
@@ -158,7 +158,7 @@ func TestConvolution(t *testing.T) {
 					want += kernel[k*w+l] * x[(i-k+h)%h*w+(j-l+w)%w]
 				}
 			}
-			if math.Abs(got[i*w+j]-want) > 1e-12 {
+			if !(math.Abs(got[i*w+j]-want) <= 1e-12) {
 				t.Errorf("%d, %d: %g, want %g", i, j, got[i*w+j], want)
 			}
 		}
@@ -185,7 +185,7 @@ func TestFilter(t *testing.T) {
 	fourier.MulVec(in, x)
 	fourier.MulVec(out, got)
 	for p, v := range spectrum {
-		if math.Abs(out[2*p]-v*in[2*p]) > 1e-12 || math.Abs(out[2*p+1]-v*in[2*p+1]) > 1e-12 {
+		if !(math.Abs(out[2*p]-v*in[2*p]) <= 1e-12) || !(math.Abs(out[2*p+1]-v*in[2*p+1]) <= 1e-12) {
 			t.Errorf("coefficient %d is %v, %v of %v, %v; the spectrum is %v", p, out[2*p], out[2*p+1], in[2*p], in[2*p+1], v)
 		}
 	}
@@ -197,7 +197,7 @@ func TestFilter(t *testing.T) {
 	symmetric.MulVec(want, x)
 	NewFilter(h, w, symmetric.Spectrum()).MulVec(got, x)
 	for p := range want {
-		if math.Abs(got[p]-want[p]) > 1e-12 {
+		if !(math.Abs(got[p]-want[p]) <= 1e-12) {
 			t.Errorf("pixel %d of a symmetric convolution is %v, and %v by its spectrum", p, want[p], got[p])
 		}
 	}
@@ -230,7 +230,7 @@ func TestWavelets(t *testing.T) {
 		}
 		line.MulVec(y[:32], x[:32])
 		for i := 16; i < 32; i++ {
-			if math.Abs(y[i]) > 1e-12 {
+			if !(math.Abs(y[i]) <= 1e-12) {
 				t.Errorf("%d taps: a constant has the detail %g", len(filter), y[i])
 			}
 		}
@@ -238,7 +238,7 @@ func TestWavelets(t *testing.T) {
 			x[i] = float64(i)
 		}
 		line.MulVec(y[:32], x[:32])
-		if len(filter) > 2 && math.Abs(y[18]) > 1e-10 {
+		if len(filter) > 2 && !(math.Abs(y[18]) <= 1e-10) {
 			t.Errorf("%d taps: a line has the detail %g", len(filter), y[18])
 		}
 	}

@@ -46,7 +46,7 @@ func TestXDiag(t *testing.T) {
 		if rank < n {
 			d := estimate(20, 1)
 			for i, v := range d.Values {
-				if want := a.Row(i)[i]; math.Abs(v-want) > 1e-9*want {
+				if want := a.Row(i)[i]; !(math.Abs(v-want) <= 1e-9*want) {
 					t.Errorf("element %d is %v, want %v", i, v, want)
 				}
 			}
@@ -170,10 +170,10 @@ func TestXDiagLeaveOneOut(t *testing.T) {
 		qr.QTo(&q)
 		images.Mul(a, q.Slice(0, n, 0, count))
 		for j, m := range mean {
-			if row := images.RawRowView(j); math.Abs(got.Least[j]-mat.Dot(mat.NewVecDense(count, row), mat.NewVecDense(count, row))) > 1e-10 {
+			if row := images.RawRowView(j); !(math.Abs(got.Least[j]-mat.Dot(mat.NewVecDense(count, row), mat.NewVecDense(count, row))) <= 1e-10) {
 				t.Errorf("element %d is at least %v, which is not the squared norm of its row of AQ", j, got.Least[j])
 			}
-			if spread := (square[j] - m*m) / float64(count-1); math.Abs(got.Values[j]-m) > 1e-10 || math.Abs(got.Square[j]-spread) > 1e-10 {
+			if spread := (square[j] - m*m) / float64(count-1); !(math.Abs(got.Values[j]-m) <= 1e-10) || !(math.Abs(got.Square[j]-spread) <= 1e-10) {
 				t.Errorf("element %d is %v, squared error %v, by the definition %v, %v", j, got.Values[j], got.Square[j], m, spread)
 			}
 		}
@@ -197,7 +197,7 @@ func TestXDiagFew(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, v := range e.Values {
-				if math.Abs(v-d[i]) > 1e-12 || math.Abs(e.Least[i]-d[i]*d[i]) > 1e-12 || e.Square[i] != 0 || !e.Exact || e.Products > max(n, 2*count) {
+				if !(math.Abs(v-d[i]) <= 1e-12) || !(math.Abs(e.Least[i]-d[i]*d[i]) <= 1e-12) || e.Square[i] != 0 || !e.Exact || e.Products > max(n, 2*count) {
 					t.Errorf("%d of %d elements by %d vectors: %+v", i, n, count, e)
 				}
 			}
@@ -210,7 +210,7 @@ func TestXDiagFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, v := range e.Values {
-		if known := d[i] * d[i] * d[i] / 14; math.Abs(e.Square[i]-(v-known)*(v-known)) > 1e-12 || e.Exact {
+		if known := d[i] * d[i] * d[i] / 14; !(math.Abs(e.Square[i]-(v-known)*(v-known)) <= 1e-12) || e.Exact {
 			t.Errorf("one vector: element %d is %v, squared error %v; %v is known", i, v, e.Square[i], known)
 		}
 	}

@@ -94,7 +94,7 @@ func TestPlain(t *testing.T) {
 		fmt.Sscan(text, &v)
 		low, high, sum = min(low, v), max(high, v), sum+v
 	}
-	if c := r.Columns[1]; c.Kind != "number" || !c.Whole || float64(c.Low) != low || float64(c.High) != high || math.Abs(float64(c.Mean)-sum/1000) > 1e-9 || c.Missing != 0 {
+	if c := r.Columns[1]; c.Kind != "number" || !c.Whole || float64(c.Low) != low || float64(c.High) != high || !(math.Abs(float64(c.Mean)-sum/1000) <= 1e-9) || c.Missing != 0 {
 		t.Errorf("%+v, want %g to %g, mean %g", c, low, high, sum/1000)
 	}
 	count := map[string]int{}
@@ -304,7 +304,7 @@ func TestLargestNumbers(t *testing.T) {
 	for i := range 60 {
 		text += fmt.Sprintf("%v,%d\n", 1.7e308, i%7)
 	}
-	if c := at(t, text, look.Options{}).Columns[0]; float64(c.Low) != 1.7e308 || math.Abs(float64(c.Mean)/1.7e308-1) > 1e-12 {
+	if c := at(t, text, look.Options{}).Columns[0]; float64(c.Low) != 1.7e308 || !(math.Abs(float64(c.Mean)/1.7e308-1) <= 1e-12) {
 		t.Errorf("%+v", c)
 	}
 }
@@ -442,7 +442,7 @@ func TestMeansOfKnownValues(t *testing.T) {
 	}).add("told", func(i int) string { return []string{"", "yes", "no", "no"}[i%4] })
 	for _, c := range at(t, s.text(), look.Options{}).Columns {
 		want, is := map[string]float64{"known": 7, "told": 1. / 3}[c.Name]
-		if is && (math.Abs(float64(c.Mean)-want) > 1e-12 || c.Missing != 50) {
+		if is && (!(math.Abs(float64(c.Mean)-want) <= 1e-12) || c.Missing != 50) {
 			t.Errorf("%s: the mean is %v without %d rows, want %v without 50", c.Name, c.Mean, c.Missing, want)
 		}
 	}

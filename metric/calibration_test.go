@@ -49,7 +49,7 @@ func TestCalibrationBesidePeers(t *testing.T) {
 		"isotonic": {isotonicSquares(line.Reliability.Isotonic), 475.6884921767926}, "isotonic of classes": {isotonicSquares(logit.Reliability.Isotonic), 85.70833333333333},
 		"steps": {float64(len(line.Reliability.Isotonic)), 15}, "steps of classes": {float64(len(logit.Reliability.Isotonic)), 4},
 	} {
-		if math.Abs(pair[0]-pair[1]) > 1e-9*(1+math.Abs(pair[1])) {
+		if !(math.Abs(pair[0]-pair[1]) <= 1e-9*(1+math.Abs(pair[1]))) {
 			t.Errorf("%s is %.16g, peers say %.16g", what, pair[0], pair[1])
 		}
 	}
@@ -107,7 +107,7 @@ func TestReliabilityBins(t *testing.T) {
 	total := 0.0
 	for k, b := range bins {
 		total += b.Weight
-		if b.From > b.Predicted || b.Predicted > b.To || k > 0 && b.From <= bins[k-1].To || math.Abs(b.Weight-20) > 12 {
+		if b.From > b.Predicted || b.Predicted > b.To || k > 0 && b.From <= bins[k-1].To || !(math.Abs(b.Weight-20) <= 12) {
 			t.Errorf("bin %d is %+v after %+v", k, b, bins[max(0, k-1)])
 		}
 	}
@@ -129,7 +129,7 @@ func TestReliabilityBins(t *testing.T) {
 		even.Add(float64(i%3), float64(i), 0.7)
 	}
 	for k, b := range result(&even).Reliability.Bins {
-		if b.From != float64(2*k) || b.To != float64(2*k+1) || math.Abs(b.Weight-1.4) > 1e-12 {
+		if b.From != float64(2*k) || b.To != float64(2*k+1) || !(math.Abs(b.Weight-1.4) <= 1e-12) {
 			t.Errorf("two rows for each bin: bin %d is %+v", k, b)
 		}
 	}
@@ -197,7 +197,7 @@ func TestIntervalScores(t *testing.T) {
 	}
 	want8, want5 := (2*13+3.0)/3, (2*9+1.0)/3
 	wis := (0.5*(2*2.5+0.5)/3 + 0.1*want8 + 0.25*want5) / 2.5
-	if math.Abs(r.Score["0.8"]-want8) > 1e-14 || math.Abs(r.Score["0.5"]-want5) > 1e-14 || math.Abs(float64(*r.WIS)-wis) > 1e-14 {
+	if !(math.Abs(r.Score["0.8"]-want8) <= 1e-14) || !(math.Abs(r.Score["0.5"]-want5) <= 1e-14) || !(math.Abs(float64(*r.WIS)-wis) <= 1e-14) {
 		t.Errorf("%+v; want %v, %v, %v", r, want8, want5, wis)
 	}
 	v = Intervals{}
@@ -219,7 +219,7 @@ func TestIntervalScores(t *testing.T) {
 	}
 	v.AddMedian(0.7, 0, 1)
 	crps := 0.7*math.Erf(0.7/math.Sqrt2) + 2*math.Exp(-0.245)/math.Sqrt(2*math.Pi) - 1/math.Sqrt(math.Pi)
-	if r, err := v.Result(); err != nil || math.Abs(float64(*r.WIS)-crps) > 1e-3 {
+	if r, err := v.Result(); err != nil || !(math.Abs(float64(*r.WIS)-crps) <= 1e-3) {
 		t.Errorf("of 1,999 levels %v, %v; the CRPS is %v", r.WIS, err, crps)
 	}
 }

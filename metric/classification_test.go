@@ -206,7 +206,7 @@ func TestLogLossClip(t *testing.T) {
 	}
 	// Small probabilities that turn out right keep their digits: −log(1−p) = p + p²/2.
 	got := must[ClassificationResult](t)(classify([]classRow{{0, 1e-10, 1}}).Result())
-	if math.Abs(float64(got.LogLoss)/(1e-10+0.5e-20)-1) > 1e-15 || got.ClippedRows != 0 {
+	if !(math.Abs(float64(got.LogLoss)/(1e-10+0.5e-20)-1) <= 1e-15) || got.ClippedRows != 0 {
 		t.Errorf("log loss %g, %d clipped", got.LogLoss, got.ClippedRows)
 	}
 }
@@ -227,7 +227,7 @@ func TestProgressive(t *testing.T) {
 				t.Errorf("%+v, exact %+v", got, exact)
 			}
 			// 1e-15: rounding of values in [0, 1]
-			if math.Abs(float64(got.AUC-exact.AUC)) > float64(got.AUCError)+1e-15 {
+			if !(math.Abs(float64(got.AUC-exact.AUC)) <= float64(got.AUCError)+1e-15) {
 				t.Errorf("auc %v ± %v, exact %v", got.AUC, got.AUCError, exact.AUC)
 			}
 			if gap := math.Abs(float64(got.AUC - exact.AUC)); name == "bound" && float64(got.AUCError) != gap {

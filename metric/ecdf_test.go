@@ -41,7 +41,7 @@ func TestEnvelopeHolds(t *testing.T) {
 		tolerance float64
 	}{{3, .01}, {7, .006}, {10, .001}, {31, .003}, {100, .0002}, {150, .002}, {316, .001}, {700, .001}, {1400, .001}} {
 		at, low, high := Envelope(c.n)
-		if got := within(c.n, at, low, high); math.Abs(got-.99) > c.tolerance {
+		if got := within(c.n, at, low, high); !(math.Abs(got-.99) <= c.tolerance) {
 			t.Errorf("%d numbers: held in %.5f of the sets", c.n, got)
 		}
 	}
@@ -64,7 +64,7 @@ func TestEnvelopeHolds(t *testing.T) {
 			held++
 		}
 	}
-	if share := float64(held) / 2000; math.Abs(share-.99) > .011 {
+	if share := float64(held) / 2000; !(math.Abs(share-.99) <= .011) {
 		t.Errorf("held in %v of 2,000 sets", share)
 	}
 	for _, n := range []int{-1, 0, 1, 1_000_000} { // beyond the table it is the last of it

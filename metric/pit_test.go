@@ -20,12 +20,12 @@ func TestPIT(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, level := range Levels() {
-		if got := r.Coverage[levelKey(level)]; math.Abs(got-level) > 1e-12 {
+		if got := r.Coverage[levelKey(level)]; !(math.Abs(got-level) <= 1e-12) {
 			t.Errorf("coverage at %g is %g", level, got)
 		}
 	}
 	for k, share := range r.Histogram {
-		if math.Abs(share-0.1) > 1e-12 {
+		if !(math.Abs(share-0.1) <= 1e-12) {
 			t.Errorf("bin %d has %g", k, share)
 		}
 	}
@@ -50,10 +50,10 @@ func TestPIT(t *testing.T) {
 		}
 	}
 	r, _ = q.Result()
-	if d := r.Coverage["0.8"] - inside/total; math.Abs(d) > 5*0.5/math.Sqrt(20*draws) {
+	if d := r.Coverage["0.8"] - inside/total; !(math.Abs(d) <= 5*0.5/math.Sqrt(20*draws)) {
 		t.Errorf("coverage %g, draws %g", r.Coverage["0.8"], inside/total)
 	}
-	if d := r.Histogram[3] - bin/total; math.Abs(d) > 5*0.5/math.Sqrt(20*draws) {
+	if d := r.Histogram[3] - bin/total; !(math.Abs(d) <= 5*0.5/math.Sqrt(20*draws)) {
 		t.Errorf("bin %g, draws %g", r.Histogram[3], bin/total)
 	}
 }
@@ -68,7 +68,7 @@ func TestPITOfPoints(t *testing.T) {
 	r, err := p.Result()
 	want := []float64{0.4, 0.2, 0, 0, 0, 0, 0, 0, 0, 0.4}
 	for k, share := range want {
-		if math.Abs(r.Histogram[k]-share) > 1e-15 {
+		if !(math.Abs(r.Histogram[k]-share) <= 1e-15) {
 			t.Errorf("%v, want %v; %v", r.Histogram, want, err)
 			break
 		}

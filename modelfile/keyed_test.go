@@ -65,7 +65,7 @@ func TestKeyedPredicts(t *testing.T) {
 	}
 	dist := must.Value(fitted.Distribution(credence.NewWorkspace(1), batch))(t)
 	mean, variance := dist.Latent(0)
-	if mean != -1+0.5 || math.Abs(variance-(0.1+0.2+(4+1)*0.5)) > 1e-14 {
+	if mean != -1+0.5 || !(math.Abs(variance-(0.1+0.2+(4+1)*0.5)) <= 1e-14) {
 		t.Errorf("f is %g ± %g", mean, variance)
 	}
 }

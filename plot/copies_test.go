@@ -60,7 +60,7 @@ func TestWeightsAreRows(t *testing.T) {
 		t.Error("another density is observed")
 	}
 	for k, panel := range pictureOf(t, PPCStatistics, weighed).Panels {
-		if other := pictureOf(t, PPCStatistics, alone).Panels[k]; math.Abs(panel.Rules[0].At-other.Rules[0].At) > 1e-12 {
+		if other := pictureOf(t, PPCStatistics, alone).Panels[k]; !(math.Abs(panel.Rules[0].At-other.Rules[0].At) <= 1e-12) {
 			t.Errorf("%s: %g, and %g of the copies", panel.X.Name, panel.Rules[0].At, other.Rules[0].At)
 		}
 	}
@@ -72,7 +72,7 @@ func TestWeightsAreRows(t *testing.T) {
 		}
 		spreads[input.Rows == copies] = stat.StdDev(means, nil)
 	}
-	if ratio := spreads[false] / spreads[true]; math.Abs(ratio-1) > 5/math.Sqrt(2000) {
+	if ratio := spreads[false] / spreads[true]; !(math.Abs(ratio-1) <= 5/math.Sqrt(2000)) {
 		t.Errorf("means of sets spread %.3f times as far as those of copies", ratio)
 	}
 	hanging := func(rows credence.Source) (counts []float64) {
@@ -102,7 +102,7 @@ func TestWeightsAreRows(t *testing.T) {
 		}
 		return stat.Mean(m[0], nil) - stat.Mean(m[1], nil)
 	}
-	if ratio := wide(0) / wide(1); !near(a[2].Y, b[2].Y, 1e-9) || math.Abs(ratio-1) > .15 {
+	if ratio := wide(0) / wide(1); !near(a[2].Y, b[2].Y, 1e-9) || !(math.Abs(ratio-1) <= .15) {
 		t.Errorf("reliability: the band is %.3f times as wide as that of copies", ratio)
 	}
 }

@@ -21,10 +21,10 @@ func TestGridOfHugeValues(t *testing.T) {
 	if got := special.Quantile(sorted, .5); got != -huge {
 		t.Errorf("the median is %v", got)
 	}
-	if got := grid([]float64{0, huge}); math.Abs(got[gridPoints/2]/huge-.5) > 1e-12 || slices.ContainsFunc(got, func(v float64) bool { return math.IsInf(v, 0) }) {
+	if got := grid([]float64{0, huge}); !(math.Abs(got[gridPoints/2]/huge-.5) <= 1e-12) || slices.ContainsFunc(got, func(v float64) bool { return math.IsInf(v, 0) }) {
 		t.Errorf("the grid of 0 to 1e308 is %v", got)
 	}
-	if got := grid([]float64{0, 1, 2, 3}); len(got) != gridPoints || math.Abs(got[0]-.03) > 1e-12 || math.Abs(got[gridPoints-1]-2.97) > 1e-12 {
+	if got := grid([]float64{0, 1, 2, 3}); len(got) != gridPoints || !(math.Abs(got[0]-.03) <= 1e-12) || !(math.Abs(got[gridPoints-1]-2.97) <= 1e-12) {
 		t.Errorf("the grid of 0 to 3 is %v", got)
 	}
 }

@@ -149,20 +149,20 @@ func TestPredictions(t *testing.T) {
 		t.Fatalf("%+v", c.Panels[0])
 	}
 	for _, k := range []int{0, 7, gridPoints - 1} {
-		if want := predictedAt(t, scorer, rows, "x", line.X[k]); math.Abs(line.Y[k]-want) > 1e-9 || !(band.Low[k] < want && want < band.High[k]) {
+		if want := predictedAt(t, scorer, rows, "x", line.X[k]); !(math.Abs(line.Y[k]-want) <= 1e-9) || !(band.Low[k] < want && want < band.High[k]) {
 			t.Errorf("at x = %g: %g from %g to %g, want %g", line.X[k], line.Y[k], band.Low[k], band.High[k], want)
 		}
 	}
 	all := must.Value(effect.Columns(scorer, rows))(t)
 	values := all[0].Values
-	if low, high := special.Quantile(values, .01), special.Quantile(values, .99); line.X[0] != low || math.Abs(line.X[gridPoints-1]-high) > 1e-12 || values[0] >= low {
+	if low, high := special.Quantile(values, .01), special.Quantile(values, .99); line.X[0] != low || !(math.Abs(line.X[gridPoints-1]-high) <= 1e-12) || values[0] >= low {
 		t.Errorf("from %g to %g, want %g to %g", line.X[0], line.X[gridPoints-1], low, high)
 	}
 	levels := must.Value(effect.Of(t.Context(), scorer, rows, effect.Options{What: effect.Predictions, Columns: []string{"city"}}))(t)
 	of := c.Panels[3]
 	for k, level := range of.X.Levels {
 		i := slices.IndexFunc(levels.Effects, func(e effect.Effect) bool { return e.Contrast == level })
-		if e := levels.Effects[i]; math.Abs(of.Marks[0].Y[k]-float64(e.Estimate)) > 1e-9 || math.Abs(of.Marks[0].Low[k]-float64(e.Low)) > 1e-9 || math.Abs(of.Marks[0].High[k]-float64(e.High)) > 1e-9 {
+		if e := levels.Effects[i]; !(math.Abs(of.Marks[0].Y[k]-float64(e.Estimate)) <= 1e-9) || !(math.Abs(of.Marks[0].Low[k]-float64(e.Low)) <= 1e-9) || !(math.Abs(of.Marks[0].High[k]-float64(e.High)) <= 1e-9) {
 			t.Errorf("%s: %+v, want %+v", level, of.Marks[0], e)
 		}
 	}
@@ -215,7 +215,7 @@ func TestSlopes(t *testing.T) {
 	for _, k := range []int{3, 12, 20} {
 		const h = 1e-3
 		want := (predictedAt(t, scorer, rows, "x", line.X[k]+h) - predictedAt(t, scorer, rows, "x", line.X[k]-h)) / (2 * h)
-		if math.Abs(line.Y[k]-want) > 1e-4*(1+math.Abs(want)) {
+		if !(math.Abs(line.Y[k]-want) <= 1e-4*(1+math.Abs(want))) {
 			t.Errorf("at x = %g: slope %g, want %g", line.X[k], line.Y[k], want)
 		}
 	}
@@ -223,7 +223,7 @@ func TestSlopes(t *testing.T) {
 	z := terms[slices.IndexFunc(terms, func(t score.Term) bool { return t.Name == "z" })]
 	want := must.Value(effect.Of(t.Context(), scorer, rows, effect.Options{What: effect.Slopes, Columns: []string{"z"}}))(t).Effects[0]
 	for k, v := range c.Panels[1].Marks[1].Y {
-		if math.Abs(v-z.Mean) > 1e-9 || math.Abs(c.Panels[1].Marks[0].High[k]-float64(want.High)) > 1e-9 {
+		if !(math.Abs(v-z.Mean) <= 1e-9) || !(math.Abs(c.Panels[1].Marks[0].High[k]-float64(want.High)) <= 1e-9) {
 			t.Fatalf("slope of z %g to %g, want the weight %+v", v, c.Panels[1].Marks[0].High[k], z)
 		}
 	}
@@ -276,7 +276,7 @@ func TestForest(t *testing.T) {
 	drawn := must.Value(effect.Of(t.Context(), scorer, input.Rows, effect.Options{Step: effect.SD, Draws: 4000}))(t).Effects
 	for _, e := range list {
 		o := drawn[slices.IndexFunc(drawn, func(o effect.Effect) bool { return o.Term == e.Term && o.Contrast == e.Contrast })]
-		if gap := math.Abs(float64(e.Estimate - o.Estimate)); e.Method != "delta" || o.Method != "draws" || gap > 5*float64(o.MCSE) || math.Abs(float64(e.StdError/o.StdError)-1) > .06 {
+		if gap := math.Abs(float64(e.Estimate - o.Estimate)); e.Method != "delta" || o.Method != "draws" || gap > 5*float64(o.MCSE) || !(math.Abs(float64(e.StdError/o.StdError)-1) <= .06) {
 			t.Errorf("%s: %+v, and by draws %+v", e.Term, e, o)
 		}
 	}
@@ -340,7 +340,7 @@ func TestPIT(t *testing.T) {
 			if scorer.Discrete() { // drawn, and not expected
 				tolerance = 5 * .5 / math.Sqrt(500)
 			}
-			if math.Abs(line.Y[i]-(sum-z)) > tolerance {
+			if !(math.Abs(line.Y[i]-(sum-z)) <= tolerance) {
 				t.Errorf("%s: at %g %g, want %g", options.Family, z, line.Y[i], sum-z)
 			}
 		}
@@ -403,7 +403,7 @@ func TestResiduals(t *testing.T) {
 				below++
 			}
 		}
-		if at := (float64(below) + .5) / 800; math.Abs(points.X[below]-at) > 1e-12 || math.Abs(points.Y[below]-u[i]) > 1e-12 {
+		if at := (float64(below) + .5) / 800; !(math.Abs(points.X[below]-at) <= 1e-12) || !(math.Abs(points.Y[below]-u[i]) <= 1e-12) {
 			t.Fatalf("row %d: point (%g, %g), want (%g, %g)", i, points.X[below], points.Y[below], at, u[i])
 		}
 	}
@@ -419,7 +419,7 @@ func TestResiduals(t *testing.T) {
 					}
 				}
 			}
-			if share := float64(count) / float64(within); math.Abs(share-level) > .02 {
+			if share := float64(count) / float64(within); !(math.Abs(share-level) <= .02) {
 				t.Errorf("curve %g at %g: %g of %d rows are below", level, x, share, within)
 			}
 		}
@@ -508,10 +508,10 @@ func TestWeights(t *testing.T) {
 				highest = max(highest, c.density(x))
 			}
 			for i, x := range after.X {
-				if want := math.Exp(-.5*math.Pow((x-of.Mean)/float64(of.SD), 2)) / peak; math.Abs(after.Y[i]/top-want) > 1e-6 {
+				if want := math.Exp(-.5*math.Pow((x-of.Mean)/float64(of.SD), 2)) / peak; !(math.Abs(after.Y[i]/top-want) <= 1e-6) {
 					t.Errorf("%s %s at %g: %g, want %g", c.prior, panel.Title, x, after.Y[i], want)
 				}
-				if want := c.density(x) / highest; math.Abs(before.Y[i]-want) > 1e-6 {
+				if want := c.density(x) / highest; !(math.Abs(before.Y[i]-want) <= 1e-6) {
 					t.Errorf("%s %s at %g: prior %g, want %g", c.prior, panel.Title, x, before.Y[i], want)
 				}
 			}
@@ -534,12 +534,12 @@ func TestWeights(t *testing.T) {
 		means, variances := make([]float64, len(deviation)), make([]float64, len(deviation))
 		member.Posterior.Marginals(means, variances)
 		mean, sd := means[place], math.Sqrt(variances[place])
-		if end := max(mean+4*sd, min(2.5*deviation[place], 48*sd)); math.Abs(before.X[len(before.X)-1]-end) > 1e-9*end {
+		if end := max(mean+4*sd, min(2.5*deviation[place], 48*sd)); !(math.Abs(before.X[len(before.X)-1]-end) <= 1e-9*end) {
 			t.Errorf("%s is drawn to %g, want %g", panel.Title, before.X[len(before.X)-1], end)
 		}
 		for i, x := range before.X {
 			// No x is quite 0, where the prior has its peak.
-			if want := math.Exp(-.5 * math.Pow(x/deviation[place], 2)); math.Abs(before.Y[i]-want) > 1e-3 {
+			if want := math.Exp(-.5 * math.Pow(x/deviation[place], 2)); !(math.Abs(before.Y[i]-want) <= 1e-3) {
 				t.Errorf("%s at %g: prior %g, want %g", panel.Title, x, before.Y[i], want)
 				break
 			}
@@ -590,7 +590,7 @@ func TestWeights(t *testing.T) {
 		at0 = max(at0, mixed(x))
 	}
 	for i, x := range before.X {
-		if want := mixed(x) / at0; math.Abs(before.Y[i]-want) > 1e-9 {
+		if want := mixed(x) / at0; !(math.Abs(before.Y[i]-want) <= 1e-9) {
 			t.Errorf("mixture at %g: %g, want %g", x, before.Y[i], want)
 		}
 	}
@@ -628,7 +628,7 @@ func TestPosteriorOf(t *testing.T) {
 			of := .05 * density(x)
 			sum, mean, square = sum+of, mean+of*x, square+of*(x-2)*(x-2)
 		}
-		if math.Abs(sum-1) > 1e-4 || math.Abs(mean-2) > 1e-2 || math.Abs(math.Sqrt(square)/3-1) > c.within {
+		if !(math.Abs(sum-1) <= 1e-4) || !(math.Abs(mean-2) <= 1e-2) || !(math.Abs(math.Sqrt(square)/3-1) <= c.within) {
 			t.Errorf("%s: the density has the sum %g, the mean %g and the standard deviation %g, want 1, 2 and 3", name, sum, mean, math.Sqrt(square))
 		}
 	}
@@ -693,7 +693,7 @@ func TestPanels(t *testing.T) {
 	panels := []chart.Panel{number, p.panel(&effect.Column{Name: "x", Kind: credence.Numeric}, []float64{1, 2}, []effect.Effect{{Estimate: 0, Low: -5.5, High: 1}, {Estimate: 1, Low: 0, High: 2}})}
 	align(panels)
 	for _, panel := range panels {
-		if math.Abs(panel.Y.From+6) > 1e-12 || math.Abs(panel.Y.To-5) > 1e-12 {
+		if !(math.Abs(panel.Y.From+6) <= 1e-12) || !(math.Abs(panel.Y.To-5) <= 1e-12) {
 			t.Errorf("an axis from %g to %g, want -6 to 5", panel.Y.From, panel.Y.To)
 		}
 	}

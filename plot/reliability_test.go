@@ -87,7 +87,7 @@ func TestReliability(t *testing.T) {
 		if _, err := fmt.Sscanf(c.Under, "160 rows; calibration slope %g, intercept %g", &slope, &intercept); err != nil || len(bins.X) > metric.ReliabilityBins || len(bins.X) < 5 {
 			t.Errorf("%s: %s: %v; %d bins", options.Family, c.Under, err, len(bins.X))
 		}
-		if wantIntercept, want := stat.LinearRegression(mean, y, weight, false); !scorer.Binary() && (math.Abs(slope-want) > 1e-3 || math.Abs(intercept-wantIntercept) > 1e-2) {
+		if wantIntercept, want := stat.LinearRegression(mean, y, weight, false); !scorer.Binary() && (!(math.Abs(slope-want) <= 1e-3) || !(math.Abs(intercept-wantIntercept) <= 1e-2)) {
 			t.Errorf("%s: line %g + %g x, want %g + %g x", options.Family, intercept, slope, wantIntercept, want)
 		}
 		if scorer.Binary() { // where logistic regression has its maximum, residuals are orthogonal to the logit
@@ -97,7 +97,7 @@ func TestReliability(t *testing.T) {
 				residual := y[i] - 1/(1+math.Exp(-intercept-slope*logit))
 				gap, product = gap+residual/160, product+residual*logit/160
 			}
-			if math.Abs(gap) > 2e-3 || math.Abs(product) > 2e-3 {
+			if !(math.Abs(gap) <= 2e-3) || !(math.Abs(product) <= 2e-3) {
 				t.Errorf("residuals of the line sum to %g, with the logit to %g", gap, product)
 			}
 		}

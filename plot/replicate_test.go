@@ -38,21 +38,21 @@ func TestReplicates(t *testing.T) {
 		means = append(means, stat.Mean(set, nil))
 	}
 	gotMean, gotSD := stat.MeanStdDev(means, nil)
-	if math.Abs(gotMean-mean) > 5*sd/math.Sqrt(1000) || math.Abs(gotSD/sd-1) > 5/math.Sqrt(2000) {
+	if !(math.Abs(gotMean-mean) <= 5*sd/math.Sqrt(1000)) || !(math.Abs(gotSD/sd-1) <= 5/math.Sqrt(2000)) {
 		t.Errorf("means of sets %g ± %g, want %g ± %g", gotMean, gotSD, mean, sd)
 	}
 	c := pictureOf(t, PPCStatistics, p.Input)
 	observed := stat.Mean(r.y, nil)
 	want := 1 - special.NormalCDF((observed-mean)/sd)
 	var share float64
-	if _, err := fmt.Sscanf(c.Panels[0].Title, "mean: %g %% of the sets are above", &share); err != nil || math.Abs(share/100-want) > 5*.5/math.Sqrt(1000) {
+	if _, err := fmt.Sscanf(c.Panels[0].Title, "mean: %g %% of the sets are above", &share); err != nil || !(math.Abs(share/100-want) <= 5*.5/math.Sqrt(1000)) {
 		t.Errorf("%s, want %g: %v", c.Panels[0].Title, want, err)
 	}
 	sum := 0.0
 	for _, v := range c.Panels[0].Marks[0].Y {
 		sum += v
 	}
-	if len(c.Panels) != 3 || math.Abs(sum-.99) > .003 || c.Panels[0].Rules[0].At != observed {
+	if len(c.Panels) != 3 || !(math.Abs(sum-.99) <= .003) || c.Panels[0].Rules[0].At != observed {
 		t.Errorf("%d panels, bars add up to %g, rule at %g", len(c.Panels), sum, c.Panels[0].Rules[0].At)
 	}
 	counts := pictureOf(t, PPCStatistics, Input{Scorer: modelOf(t, train, fit.Options{Formula: "count ~ " + inputs, Family: "poisson"}), Rows: test})
@@ -77,7 +77,7 @@ func TestReplicates(t *testing.T) {
 	if want := fmt.Sprintf("largest: %.3g %% of the sets are above", larger); counts.Panels[3].Title != want {
 		t.Errorf("%s, want %s", counts.Panels[3].Title, want)
 	}
-	if len(counts.Panels) != 4 || math.Abs(counts.Panels[2].Rules[0].At-zeros) > 1e-9 || !strings.HasPrefix(counts.Panels[2].Title, "share of zeros") {
+	if len(counts.Panels) != 4 || !(math.Abs(counts.Panels[2].Rules[0].At-zeros) <= 1e-9) || !strings.HasPrefix(counts.Panels[2].Title, "share of zeros") {
 		t.Errorf("%d panels, share of zeros %+v, want %g", len(counts.Panels), counts.Panels[2].Rules, zeros)
 	}
 	if classes := pictureOf(t, PPCStatistics, Input{Scorer: modelOf(t, train, fit.Options{Formula: "class ~ x", Family: "bernoulli"}), Rows: test}); len(classes.Panels) != 1 {
@@ -120,7 +120,7 @@ func TestDensities(t *testing.T) {
 					}
 				}
 			}
-			if math.Abs(got[k]-want) > .03*top {
+			if !(math.Abs(got[k]-want) <= .03*top) {
 				t.Errorf("lower %g: density %g at %g, want %g", c.lower, got[k], x, want)
 			}
 			weight := d.step
@@ -129,7 +129,7 @@ func TestDensities(t *testing.T) {
 			}
 			total += got[k] * weight
 		}
-		if math.Abs(total-1) > .01 {
+		if !(math.Abs(total-1) <= .01) {
 			t.Errorf("lower %g: total %g", c.lower, total)
 		}
 		if last := len(got) - 1; got[last] > .01*top || c.lower != 0 && got[0] > .01*top || c.lower == 0 && !d.logs && d.x[0] != 0 {
@@ -140,7 +140,7 @@ func TestDensities(t *testing.T) {
 	tails, ends := []float64{-1000, -2, -1, 0, 1, 2, 1000}, []float64{-1, -1, -1, 0, 1, 1, 1}
 	for _, y := range [][]float64{tails, ends} {
 		width := min(stat.StdDev(y, nil), (special.Quantile(y, .75)-special.Quantile(y, .25))/1.34)
-		if want := .9 * width * math.Pow(7, -.2); math.Abs(newSmooth(y, math.Inf(-1)).bandwidth/want-1) > 1e-12 {
+		if want := .9 * width * math.Pow(7, -.2); !(math.Abs(newSmooth(y, math.Inf(-1)).bandwidth/want-1) <= 1e-12) {
 			t.Errorf("%v: the bandwidth is %v, want %v", y, newSmooth(y, math.Inf(-1)).bandwidth, want)
 		}
 	}
@@ -168,7 +168,7 @@ func TestDist(t *testing.T) {
 		for _, m := range marks[:50] {
 			low, high, mean = min(low, m.Y[i]), max(high, m.Y[i]), mean+m.Y[i]/50
 		}
-		if math.Abs(mean-marks[50].Y[i]) > 1e-12 || v < low-.6*(high-low)-1e-4 || v > high+.6*(high-low)+1e-4 {
+		if !(math.Abs(mean-marks[50].Y[i]) <= 1e-12) || v < low-.6*(high-low)-1e-4 || v > high+.6*(high-low)+1e-4 {
 			t.Errorf("at %g: observed %g, sets from %g to %g, their mean %g", marks[51].X[i], v, low, high, marks[50].Y[i])
 		}
 	}
@@ -178,7 +178,7 @@ func TestDist(t *testing.T) {
 	for i := range 400 {
 		ones += must.Value(rowOf(test, i))(t)[test.Schema().Index("class")] / 400
 	}
-	if !slices.Equal(c.Panels[0].X.Levels, []string{"0", "1"}) || observed.Shape != chart.Points || math.Abs(observed.Y[1]-ones) > 1e-9 || math.Abs(observed.Y[0]+ones-1) > 1e-9 || !(sets.Low[1] < ones && ones < sets.High[1]) {
+	if !slices.Equal(c.Panels[0].X.Levels, []string{"0", "1"}) || observed.Shape != chart.Points || !(math.Abs(observed.Y[1]-ones) <= 1e-9) || !(math.Abs(observed.Y[0]+ones-1) <= 1e-9) || !(sets.Low[1] < ones && ones < sets.High[1]) {
 		t.Errorf("classes %+v, want %g; %v", c.Panels[0], ones, c.Panels[0].X.Levels)
 	}
 }
@@ -206,10 +206,10 @@ func TestRootogram(t *testing.T) {
 	for k, x := range bars.X {
 		// 200 sets: the mean of counts has a standard error of √(expected/200), and what the weights are uncertain by
 		// adds a tenth.
-		if x != float64(k) || math.Abs(bars.Y[k]*bars.Y[k]-expected[k]) > 6*math.Sqrt(expected[k]/200)+.02*expected[k] {
+		if x != float64(k) || !(math.Abs(bars.Y[k]*bars.Y[k]-expected[k]) <= 6*math.Sqrt(expected[k]/200)+.02*expected[k]) {
 			t.Errorf("count %g: expected %g, want %g", x, bars.Y[k]*bars.Y[k], expected[k])
 		}
-		if length := bars.Y[k] - bars.Low[k]; math.Abs(length*length-observed[k]) > 1e-9*(1+observed[k]) {
+		if length := bars.Y[k] - bars.Low[k]; !(math.Abs(length*length-observed[k]) <= 1e-9*(1+observed[k])) {
 			t.Errorf("count %g: observed %g, want %g", x, length*length, observed[k])
 		}
 		if !(band.Low[k] <= 0 && band.High[k] >= 0) {
@@ -228,7 +228,7 @@ func TestRootogram(t *testing.T) {
 	for k := range bars.X {
 		total += math.Pow(bars.Y[k]-bars.Low[k], 2)
 	}
-	if math.Abs(total-300) > 1e-6 || len(bars.X) > mostValues+1 || step <= 1 || !strings.Contains(c.Under, fmt.Sprintf("%g counts a bar", step)) || bars.X[0] != (step-1)/2 {
+	if !(math.Abs(total-300) <= 1e-6) || len(bars.X) > mostValues+1 || step <= 1 || !strings.Contains(c.Under, fmt.Sprintf("%g counts a bar", step)) || bars.X[0] != (step-1)/2 {
 		t.Errorf("%d bars of %g counts hold %g rows: %s", len(bars.X), step, total, c.Under)
 	}
 	err := Draw(t.Context(), io.Discard, PPCRootogram, Input{Scorer: modelOf(t, source, fit.Options{Formula: "n ~ x"}), Rows: source})

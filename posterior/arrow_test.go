@@ -113,7 +113,7 @@ func TestArrowOfNestedLevels(t *testing.T) {
 	mean, variance := make([]float64, 4), make([]float64, 4)
 	q.Latent(ws, mean, variance, phi)
 	for i, want := range []float64{9, 10, 12, 13} {
-		if mean[i] != want || math.Abs(variance[i]-0.65625) > 1e-12 {
+		if mean[i] != want || !(math.Abs(variance[i]-0.65625) <= 1e-12) {
 			t.Errorf("row %d: %v ± %v", i, mean[i], variance[i])
 		}
 	}
@@ -137,7 +137,7 @@ func TestArrowDrawsAreStudent(t *testing.T) {
 		v := (dst[1] - mean[1]) * (dst[1] - mean[1]) / variance[1]
 		second, fourth = second+v/n, fourth+v*v/n
 	}
-	if kurtosis := fourth / (second * second); math.Abs(second-1) > 0.05 || math.Abs(kurtosis-4.2) > 0.6 {
+	if kurtosis := fourth / (second * second); !(math.Abs(second-1) <= 0.05) || !(math.Abs(kurtosis-4.2) <= 0.6) {
 		t.Errorf("a variance of %v, a kurtosis of %v", second, kurtosis)
 	}
 }

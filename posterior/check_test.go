@@ -42,7 +42,7 @@ func checkPosterior(t *testing.T, q credence.Posterior, sparse int, tolerance fl
 		want := make([]float64, n)
 		phi.MulVec(want, mean)
 		for i := range n {
-			if math.Abs(latentMean[i]-want[i]) > 1e-11*(1+math.Abs(want[i])) {
+			if !(math.Abs(latentMean[i]-want[i]) <= 1e-11*(1+math.Abs(want[i]))) {
 				t.Errorf("row %d has mean %g, want %g", i, latentMean[i], want[i])
 			}
 		}
@@ -56,7 +56,7 @@ func checkPosterior(t *testing.T, q credence.Posterior, sparse int, tolerance fl
 		v := make([]float64, n)
 		q.Latent(ws, make([]float64, n), v, &double)
 		for i := range n {
-			if latentVariance[i] < 0 || math.Abs(v[i]-4*latentVariance[i]) > 1e-12*v[i] {
+			if latentVariance[i] < 0 || !(math.Abs(v[i]-4*latentVariance[i]) <= 1e-12*v[i]) {
 				t.Errorf("row %d has variance %g, and %g for twice the features", i, latentVariance[i], v[i])
 			}
 		}

@@ -51,7 +51,7 @@ func TestDrawsMoments(t *testing.T) {
 		for s := range latent {
 			v += (latent[s][i] - m) * (latent[s][i] - m) / count
 		}
-		if math.Abs(mean[i]-m) > 1e-12*math.Abs(m) || math.Abs(variance[i]-v) > 1e-11*(1+v) {
+		if !(math.Abs(mean[i]-m) <= 1e-12*math.Abs(m)) || !(math.Abs(variance[i]-v) <= 1e-11*(1+v)) {
 			t.Errorf("row %d: %g, %g, want %g, %g", i, mean[i], variance[i], m, v)
 		}
 	}
@@ -89,10 +89,10 @@ func TestDrawsPredict(t *testing.T) {
 			density += math.Exp(l.LogDensity(1, 1.5*w)) / 3
 			mean += l.Mean(1.5*w) / 3
 		}
-		if got := dist.LogDensity(0, 1); math.Abs(got-math.Log(density)) > 1e-12 {
+		if got := dist.LogDensity(0, 1); !(math.Abs(got-math.Log(density)) <= 1e-12) {
 			t.Errorf("%T: log density %v, want %v", l, got, math.Log(density))
 		}
-		if got, _ := dist.Moments(0); math.Abs(got-mean) > 1e-12*(1+mean) {
+		if got, _ := dist.Moments(0); !(math.Abs(got-mean) <= 1e-12*(1+mean)) {
 			t.Errorf("%T: mean %v, want %v", l, got, mean)
 		}
 	}
@@ -120,7 +120,7 @@ func TestDrawsAboutMean(t *testing.T) {
 	}
 	got, want := of(q), of(both)
 	for i, v := range want {
-		if math.Abs(got[i]-v) > 1e-11*(1+math.Abs(v)) {
+		if !(math.Abs(got[i]-v) <= 1e-11*(1+math.Abs(v))) {
 			t.Errorf("moment %d: %g, want %g", i, got[i], v)
 		}
 	}

@@ -135,7 +135,7 @@ func TestDualSum(t *testing.T) {
 				mean, variance := make([]float64, d), make([]float64, d)
 				q.Marginals(mean, variance)
 				for j := range d {
-					if math.Abs(variance[j]-cov.At(j, j)) > tolerance*float64(d) {
+					if !(math.Abs(variance[j]-cov.At(j, j)) <= tolerance*float64(d)) {
 						t.Errorf("weight %d has variance %v, want %v", j, variance[j], cov.At(j, j))
 					}
 				}

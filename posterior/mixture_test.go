@@ -33,7 +33,7 @@ func TestMixtureMoments(t *testing.T) {
 				m += x * q.Means[k*4+j]
 				v += x * x * q.Variances[k*4+j]
 			}
-			if math.Abs(m-means[k][i]) > 1e-14 || math.Abs(v-variances[k][i]) > 1e-13 {
+			if !(math.Abs(m-means[k][i]) <= 1e-14) || !(math.Abs(v-variances[k][i]) <= 1e-13) {
 				t.Errorf("component %d, row %d: %g, %g, want %g, %g", k, i, means[k][i], variances[k][i], m, v)
 			}
 		}
@@ -44,7 +44,7 @@ func TestMixtureMoments(t *testing.T) {
 		m := (means[0][i] + means[1][i]) / 2
 		gap := (means[0][i] - means[1][i]) / 2
 		v := (variances[0][i]+variances[1][i])/2 + gap*gap
-		if math.Abs(m-mean[i]) > 1e-14 || math.Abs(v-variance[i]) > 1e-13 {
+		if !(math.Abs(m-mean[i]) <= 1e-14) || !(math.Abs(v-variance[i]) <= 1e-13) {
 			t.Errorf("row %d: %g, %g, want %g, %g", i, mean[i], variance[i], m, v)
 		}
 	}

@@ -202,7 +202,7 @@ func againstCovariance(t *testing.T, name string, q credence.Joint, dense, spars
 			phi.Each(i, func(j int, x float64) {
 				phi.Each(k, func(l int, y float64) { of += x * y * cov.At(j, l) })
 			})
-			if math.Abs(joint.Row(i)[k]-of) > tolerance*(1+want[i]+want[k])*float64(d) {
+			if !(math.Abs(joint.Row(i)[k]-of) <= tolerance*(1+want[i]+want[k])*float64(d)) {
 				t.Errorf("%s: rows %d and %d have covariance %v, want %v", name, i, k, joint.Row(i)[k], of)
 			}
 		}
@@ -210,7 +210,7 @@ func againstCovariance(t *testing.T, name string, q credence.Joint, dense, spars
 	mean, variance := make([]float64, 9), make([]float64, 9)
 	q.Latent(credence.NewWorkspace(2), mean, variance, &phi)
 	for i := range 9 {
-		if math.Abs(variance[i]-want[i]) > tolerance*(1+want[i])*float64(d) {
+		if !(math.Abs(variance[i]-want[i]) <= tolerance*(1+want[i])*float64(d)) {
 			t.Errorf("%s: row %d has variance %v, want %v", name, i, variance[i], want[i])
 		}
 	}

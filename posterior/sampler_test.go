@@ -92,7 +92,7 @@ func TestSampler(t *testing.T) {
 					if e := 4.5 * math.Sqrt(variance[i]/draws); !(math.Abs(first[i]-mean[i]) <= e+1e-12) {
 						t.Errorf("weight %d has mean %v, want %v", i, first[i], mean[i])
 					}
-					if name == "spike and slab" && math.Abs(zero[i]-1+in[i]) > 0.01 {
+					if name == "spike and slab" && !(math.Abs(zero[i]-1+in[i]) <= 0.01) {
 						t.Errorf("weight %d is 0 in %v of draws, want %v", i, zero[i], 1-in[i])
 					}
 					for k := range d {

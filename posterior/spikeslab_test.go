@@ -27,7 +27,7 @@ func TestSpikeSlabLatent(t *testing.T) {
 	wantMean := []float64{0.5 + 2*0.25 - 1, 3*0.5 - 2}
 	wantVariance := []float64{0.1 + 4*0.4 + 0.2, 9*0.1 + 0.3}
 	for i := range mean {
-		if math.Abs(mean[i]-wantMean[i]) > 1e-15 || math.Abs(variance[i]-wantVariance[i]) > 1e-15 {
+		if !(math.Abs(mean[i]-wantMean[i]) <= 1e-15) || !(math.Abs(variance[i]-wantVariance[i]) <= 1e-15) {
 			t.Errorf("row %d: %g ± %g, want %g ± %g", i, mean[i], variance[i], wantMean[i], wantVariance[i])
 		}
 	}

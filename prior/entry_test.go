@@ -46,7 +46,7 @@ func TestUnseenVariance(t *testing.T) {
 		{Horseshoe{Scale: param.Hold(2)}.WithKept(Kept{"age": 7}).(credence.UnseenPrior), credence.Block{Name: "age", Kept: true}, 7},
 		{Horseshoe{Scale: param.Hold(2)}.WithKept(Kept{"age": 7}).(credence.UnseenPrior), credence.Block{Name: "age"}, 4 * horseshoeQuartile * horseshoeQuartile},
 	} {
-		if got := c.prior.UnseenVariance(c.block); math.Abs(got-c.want) > 1e-13*c.want {
+		if got := c.prior.UnseenVariance(c.block); !(math.Abs(got-c.want) <= 1e-13*c.want) {
 			t.Errorf("%+v has an unseen weight of variance %v, want %v", c.prior, got, c.want)
 		}
 	}

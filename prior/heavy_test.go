@@ -37,7 +37,7 @@ func TestHeavyTails(t *testing.T) {
 		}
 	}
 	// Variances by quadrature of the densities.
-	if v := (Laplace{param.Hold(0.7)}).UnseenVariance(credence.Block{}); math.Abs(v-moment(func(w float64) float64 { return math.Exp(-math.Abs(w)/0.7) / 1.4 })) > 1e-4 {
+	if v := (Laplace{param.Hold(0.7)}).UnseenVariance(credence.Block{}); !(math.Abs(v-moment(func(w float64) float64 { return math.Exp(-math.Abs(w)/0.7) / 1.4 })) <= 1e-4) {
 		t.Error("laplace", v)
 	}
 	half, _ := math.Lgamma(4)
@@ -46,17 +46,17 @@ func TestHeavyTails(t *testing.T) {
 		return math.Exp(half-whole) / math.Sqrt(7*math.Pi) / 0.5 * math.Pow(1+w*w/0.25/7, -4)
 	}
 	// s²ν/(ν − 2) of ν = 3
-	if v := (StudentT{Scale: param.Hold(0.5)}).UnseenVariance(credence.Block{}); math.Abs(v-0.75) > 1e-15 {
+	if v := (StudentT{Scale: param.Hold(0.5)}).UnseenVariance(credence.Block{}); !(math.Abs(v-0.75) <= 1e-15) {
 		t.Errorf("the variance of an unseen weight of three degrees of freedom is %v", v)
 	}
 	// of half a degree of freedom and fewer, s²q² with a normal variable of deviation q in the quartiles of the half
 	for _, df := range []float64{0.5, 0.1, 1e-300} {
 		v := (StudentT{df, param.Hold(3)}).UnseenVariance(credence.Block{})
-		if p := special.StudentCDF(math.Sqrt(v)/3*normalQuartile, 0.5); math.Abs(p-0.75) > 1e-12 {
+		if p := special.StudentCDF(math.Sqrt(v)/3*normalQuartile, 0.5); !(math.Abs(p-0.75) <= 1e-12) {
 			t.Errorf("the quartile of %v degrees of freedom has %v below it", df, p)
 		}
 	}
-	if v := (StudentT{7, param.Hold(0.5)}).UnseenVariance(credence.Block{}); math.Abs(v-moment(density)) > 1e-3 {
+	if v := (StudentT{7, param.Hold(0.5)}).UnseenVariance(credence.Block{}); !(math.Abs(v-moment(density)) <= 1e-3) {
 		t.Error("studentt", v)
 	}
 }
@@ -70,7 +70,7 @@ func TestDensities(t *testing.T) {
 			mass := 0.01 * math.Exp(p.LogDensity(block, w))
 			total, square = total+mass, square+w*w*mass
 		}
-		if v := p.UnseenVariance(block); math.Abs(total-1) > 1e-4 || math.Abs(square/v-1) > 1e-3 {
+		if v := p.UnseenVariance(block); !(math.Abs(total-1) <= 1e-4) || !(math.Abs(square/v-1) <= 1e-3) {
 			t.Errorf("%v has the mass %v and the variance %v, want 1 and %v", p, total, square, v)
 		}
 	}
@@ -83,7 +83,7 @@ func TestHorseshoeQuartile(t *testing.T) {
 	for z := 5e-4; z < 9; z += 1e-3 {
 		below += 1e-3 * math.Sqrt(2/math.Pi) * math.Exp(-z*z/2) * 2 / math.Pi * math.Atan(far/z)
 	}
-	if math.Abs(below-0.5) > 1e-4 {
+	if !(math.Abs(below-0.5) <= 1e-4) {
 		t.Errorf("%v are", below)
 	}
 }

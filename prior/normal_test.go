@@ -49,7 +49,7 @@ func TestNormalRefusals(t *testing.T) {
 func TestUnseenForm(t *testing.T) {
 	p := Normal{Variances: []float64{4, 1, 4, 1, 9, 1}, Correlations: []Correlation{{First: 0, Values: []float64{0.5}}, {First: 4, Values: []float64{-0.3}}}}
 	for first, want := range map[int]float64{0: 7, 4: 8.2} {
-		if got := p.UnseenForm(credence.Block{First: first, Count: 2}, []float64{1, 1}); math.Abs(got-want) > 1e-12 {
+		if got := p.UnseenForm(credence.Block{First: first, Count: 2}, []float64{1, 1}); !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("from weight %d on: %v, want %v", first, got, want)
 		}
 	}

@@ -94,7 +94,7 @@ func TestSelectedAbove(t *testing.T) {
 		{param.Parameter{Value: 0.5}, 0.75},
 		{param.From(0.9), 27.0 / 28},
 	} {
-		if got := (SpikeSlab{Inclusion: c.inclusion}).SelectedAbove(); math.Abs(got-c.want) > 1e-15 {
+		if got := (SpikeSlab{Inclusion: c.inclusion}).SelectedAbove(); !(math.Abs(got-c.want) <= 1e-15) {
 			t.Errorf("inclusion %+v: selected above %v, want %v", c.inclusion, got, c.want)
 		}
 	}

@@ -224,7 +224,7 @@ func checkAnswers(t *testing.T, fitted *credence.Fitted, rows credence.Source, g
 					t.Fatalf("row %d, number %d: %.12g, want %.12g (sd %g)", i, k, pair[0], pair[1], unit)
 				}
 			}
-			if scorer.Binary() && math.Abs(*a.Probability-want.Probability) > within {
+			if scorer.Binary() && !(math.Abs(*a.Probability-want.Probability) <= within) {
 				t.Errorf("row %d: probability %v, want %v", i, *a.Probability, want.Probability)
 			}
 			if !scorer.Binary() && len(a.Probabilities) != len(scorer.Grades()) {
@@ -285,7 +285,7 @@ func TestRoundedFactors(t *testing.T) {
 		stored := f.short[at[0] : at[0]+at[1]]
 		for k, unit := range f.wide[units[0] : units[0]+d] {
 			for range map[string]int{"full": d, "lower": k + 1, "upper": d - k}[shape] {
-				if math.Abs(float64(stored[0])*unit-rows[0]) > unit/2*(1+1e-9) {
+				if !(math.Abs(float64(stored[0])*unit-rows[0]) <= unit/2*(1+1e-9)) {
 					t.Fatalf("%s: row %d has %v for %v", shape, k, float64(stored[0])*unit, rows[0])
 				}
 				stored, rows = stored[1:], rows[1:]

@@ -140,7 +140,7 @@ func TestPage(t *testing.T) {
 		}) {
 			t.Errorf("effect %+v is none of effects", e)
 		}
-		if k > 0 && math.Abs(float64(e.Estimate)) > math.Abs(float64(summary.Effects[k-1].Estimate)) {
+		if k > 0 && !(math.Abs(float64(e.Estimate)) <= math.Abs(float64(summary.Effects[k-1].Estimate))) {
 			t.Errorf("effect %d is larger than the one before", k)
 		}
 	}

@@ -60,7 +60,7 @@ func TestBlocksByHand(t *testing.T) {
 func TestBlocksOfOtherPriors(t *testing.T) {
 	model := correlated(t, 1, 1, 0, 1)
 	model.Members[0].Model.Prior = prior.Normal{ARD: true, Variances: []float64{1, 4, 1e9}}
-	if blocks := score.Blocks(model); math.Abs(blocks[0].DF-1.75) > 1e-8 {
+	if blocks := score.Blocks(model); !(math.Abs(blocks[0].DF-1.75) <= 1e-8) {
 		t.Errorf("%+v, want 1.75 degrees of freedom", blocks)
 	}
 	for probability, effect := range map[float64]bool{0.4: false, 0.6: true} {

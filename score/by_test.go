@@ -164,7 +164,7 @@ func TestCRPSOfRows(t *testing.T) {
 					want += 2 * loss * 6 * u * (1 - u) / n
 				}
 			}
-			if got := rows.CRPS(i, y); math.Abs(got-want) > 1e-4*want {
+			if got := rows.CRPS(i, y); !(math.Abs(got-want) <= 1e-4*want) {
 				t.Errorf("%s, row %d: %v, want %v", o.Formula, i, got, want)
 			}
 		}

@@ -144,7 +144,7 @@ func TestCalibrateFamilies(t *testing.T) {
 			}
 		}
 		for k, share := range found.PIT {
-			if even := 1 / float64(len(found.PIT)); math.Abs(share-even) > 4*math.Sqrt(2*even/n) {
+			if even := 1 / float64(len(found.PIT)); !(math.Abs(share-even) <= 4*math.Sqrt(2*even/n)) {
 				t.Errorf("%s %s: share %d of the transforms is %v", o.Formula, o.Family, k, share)
 			}
 		}
@@ -170,7 +170,7 @@ func TestCalibrateFamilies(t *testing.T) {
 							drawn++
 						}
 					}
-					if sum += share; math.Abs(drawn/500-share) > 4.5*math.Sqrt(share*(1-share)/500)+3./500 {
+					if sum += share; !(math.Abs(drawn/500-share) <= 4.5*math.Sqrt(share*(1-share)/500)+3./500) {
 						t.Errorf("%s, row %d: class %d has the probability %v and is drawn in %v of 500", o.Family, i, k, share, drawn)
 					}
 				}
@@ -179,7 +179,7 @@ func TestCalibrateFamilies(t *testing.T) {
 				}
 			}
 		})
-		if share := ends / draws; o.Family == "" && math.Abs(share-0.2) > 0.015 || share > 0.215 {
+		if share := ends / draws; o.Family == "" && !(math.Abs(share-0.2) <= 0.015) || share > 0.215 {
 			t.Errorf("%s: %v of the draws are outside of 80 %% intervals", o.Family, share)
 		}
 		if o.Family == "bernoulli" && !(found.Brier < before.Brier-0.01) {
@@ -248,7 +248,7 @@ func TestCalibrateCounts(t *testing.T) {
 	}
 	sum := 0.0
 	for y, count := range drawn {
-		if sum += count; math.Abs(sum/draws-upTo[y]) > 4.5*math.Sqrt(0.25/draws) {
+		if sum += count; !(math.Abs(sum/draws-upTo[y]) <= 4.5*math.Sqrt(0.25/draws)) {
 			t.Fatalf("%v of the draws are up to %d, want %v", sum/draws, y, upTo[y])
 		}
 	}

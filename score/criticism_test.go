@@ -45,11 +45,11 @@ func TestCoverageOfCounts(t *testing.T) {
 	})
 	e := must.Value(score.Evaluate(context.Background(), scorer(t, model), rows))(t)
 	n := float64(len(all))
-	if math.Abs(e.Coverage["0.9"]-inside/n) > 1e-7 || math.Abs(e.PIT[0]-lowest/n) > 1e-7 {
+	if !(math.Abs(e.Coverage["0.9"]-inside/n) <= 1e-7) || !(math.Abs(e.PIT[0]-lowest/n) <= 1e-7) {
 		t.Errorf("coverage %v and first bin %v, want %v and %v", e.Coverage["0.9"], e.PIT[0], inside/n, lowest/n)
 	}
 	for level, want := range map[string]float64{"0.5": 0.5, "0.8": 0.8, "0.9": 0.9} {
-		if got := e.Coverage[level]; math.Abs(got-want) > 5*math.Sqrt(want*(1-want)/n) {
+		if got := e.Coverage[level]; !(math.Abs(got-want) <= 5*math.Sqrt(want*(1-want)/n)) {
 			t.Errorf("%s intervals of a right model cover %v", level, got)
 		}
 		if e.Held[level] < want+0.03 {

@@ -24,11 +24,11 @@ func within(t *testing.T, what string, values []float64, mean, sd float64) {
 	t.Helper()
 	n := float64(len(values))
 	got, spread := stat.MeanStdDev(values, nil)
-	if math.Abs(got-mean) > 4*sd/math.Sqrt(n)+1e-9*math.Abs(mean) {
+	if !(math.Abs(got-mean) <= 4*sd/math.Sqrt(n)+1e-9*math.Abs(mean)) {
 		t.Errorf("%s: mean %v, want %v within %v", what, got, mean, 4*sd/math.Sqrt(n))
 	}
 	kurtosis := stat.ExKurtosis(values, nil) + 3
-	if sd > 0 && math.Abs(spread/sd-1) > 4*math.Sqrt((kurtosis-1)/4/n) {
+	if sd > 0 && !(math.Abs(spread/sd-1) <= 4*math.Sqrt((kurtosis-1)/4/n)) {
 		t.Errorf("%s: SD %v, want %v", what, spread, sd)
 	}
 }
@@ -120,7 +120,7 @@ func TestDraws(t *testing.T) {
 								x := values[s*len(names)+slices.Index(names, term.Name)] * c.column(i, term.Name)
 								sum, size = sum+x, size+math.Abs(x)
 							}
-							if math.Abs(sum-got) > 1e-9*(1+math.Abs(got))+1e-12*size {
+							if !(math.Abs(sum-got) <= 1e-9*(1+math.Abs(got))+1e-12*size) {
 								t.Fatalf("row %d, draw %d: f is %v, and Σ weight × column %v", i, s, got, sum)
 							}
 						}
@@ -141,7 +141,7 @@ func TestDraws(t *testing.T) {
 						}
 					}
 					within := 4 * math.Sqrt(0.05*0.95/float64(drawn.Count))
-					if math.Abs(below/float64(drawn.Count)-0.05) > within || math.Abs(above/float64(drawn.Count)-0.05) > within {
+					if !(math.Abs(below/float64(drawn.Count)-0.05) <= within) || !(math.Abs(above/float64(drawn.Count)-0.05) <= within) {
 						t.Fatalf("row %d: of E y %v are below, and %v above the interval from %v to %v", i, below, above, lower[i], upper[i])
 					}
 				}
@@ -194,7 +194,7 @@ func TestDrawsOfFamily(t *testing.T) {
 		}
 		w := column(values, len(names), slices.Index(names, col.Name))
 		want /= sd * stat.StdDev(w, nil)
-		if got := stat.Correlation(w, free, nil); math.Abs(got-want) > 4/math.Sqrt(n) {
+		if got := stat.Correlation(w, free, nil); !(math.Abs(got-want) <= 4/math.Sqrt(n)) {
 			t.Errorf("%s and size: correlation %v, want %v", col.Name, got, want)
 		}
 	}

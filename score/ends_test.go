@@ -34,7 +34,7 @@ func TestMixtureEnds(t *testing.T) {
 		}
 	}
 	z := special.NormalQuantile(.95)
-	if lower, upper := mixtureEnds(1e9, 1e-3, 1, .9); math.Abs(upper-lower-2e-3*z) > 1e-6 {
+	if lower, upper := mixtureEnds(1e9, 1e-3, 1, .9); !(math.Abs(upper-lower-2e-3*z) <= 1e-6) {
 		t.Errorf("a weight that is surely in has ends %v and %v", lower, upper)
 	}
 	for _, inclusion := range []float64{0, 1e-300, .05} {

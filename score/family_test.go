@@ -77,7 +77,7 @@ func TestCutpointsByTheDeltaMethod(t *testing.T) {
 					}
 					variance += own*own + 2*own*with
 				}
-				if got := float64(all[k].SD); math.Abs(got/math.Sqrt(variance)-1) > 1e-6 || !near(all[k].Mean, []float64{-1, 0.5}[k]+9-0.5*intercept[2]) {
+				if got := float64(all[k].SD); !(math.Abs(got/math.Sqrt(variance)-1) <= 1e-6) || !near(all[k].Mean, []float64{-1, 0.5}[k]+9-0.5*intercept[2]) {
 					t.Errorf("skew %v, base %q: cutpoint %d is %v ± %v, want ± %v", skew, base, k, all[k].Mean, got, math.Sqrt(variance))
 				}
 			}
@@ -165,7 +165,7 @@ func TestCutpointsAgainstMaximumLikelihood(t *testing.T) {
 		}
 		must.Succeed(t, cholesky.InverseTo(&covariance))
 		for i := range cutpoints {
-			if ratio := float64(all[i].SD) / math.Sqrt(covariance.At(i, i)); math.Abs(ratio-1) > 0.03 {
+			if ratio := float64(all[i].SD) / math.Sqrt(covariance.At(i, i)); !(math.Abs(ratio-1) <= 0.03) {
 				t.Errorf("%d grades, %s: a spread of %v, %.3f of the standard error", k+1, all[i].Name, all[i].SD, ratio)
 			}
 		}

@@ -38,17 +38,17 @@ func TestMomentsOfALaw(t *testing.T) {
 		}
 		mean, lower, upper := moments(law, 0.05)
 		for what, pair := range map[string][2]float64{"mean": {mean, first / total}, "lower": {lower, quantiles[0]}, "upper": {upper, quantiles[1]}} {
-			if math.Abs(pair[0]/pair[1]-1) > 1e-3 {
+			if !(math.Abs(pair[0]/pair[1]-1) <= 1e-3) {
 				t.Errorf("%s: %s is %.6g, want %.6g", name, what, pair[0], pair[1])
 			}
 		}
 		if name == "normal" {
 			report := credence.Report{Hyper: credence.Values{{Name: "v", Value: math.Exp(0.5)}}, HyperSD: credence.Values{{Name: "v", Value: sd}}, Hyperparameters: "integrate"}
 			d := deviation(&report, "v", 0.05)
-			if math.Abs(d.Mean/mean-1) > 1e-3 || math.Abs(float64(d.Lower)/lower-1) > 1e-3 || math.Abs(float64(d.Upper)/upper-1) > 1e-3 {
+			if !(math.Abs(d.Mean/mean-1) <= 1e-3) || !(math.Abs(float64(d.Lower)/lower-1) <= 1e-3) || !(math.Abs(float64(d.Upper)/upper-1) <= 1e-3) {
 				t.Errorf("by the normal of the logarithm %+v, by its law %v, %v to %v", d, mean, lower, upper)
 			}
-			if want := math.Exp(0.25 - special.NormalQuantile(0.95)*sd/2); math.Abs(float64(d.Lower)/want-1) > 1e-12 {
+			if want := math.Exp(0.25 - special.NormalQuantile(0.95)*sd/2); !(math.Abs(float64(d.Lower)/want-1) <= 1e-12) {
 				t.Errorf("lower end %v, want %v", d.Lower, want)
 			}
 			report.Hyperparameters, report.HyperSD = "ml", nil

@@ -69,11 +69,11 @@ func TestLeaveOneOutIsAQuadrature(t *testing.T) {
 	for i := range y {
 		log := math.Log(total / each[i])
 		want -= log / float64(len(y))
-		if gap := leaver.LogDensity(i) - log; math.Abs(gap) > 0.03 {
+		if gap := leaver.LogDensity(i) - log; !(math.Abs(gap) <= 0.03) {
 			t.Errorf("row %d: %v, want %v", i, leaver.LogDensity(i), log)
 		}
 	}
-	if math.Abs(float64(got.NLPD)-want) > 0.01 || got.Unreliable > 0 || got.Marked || !(got.ParetoK > 0) {
+	if !(math.Abs(float64(got.NLPD)-want) <= 0.01) || got.Unreliable > 0 || got.Marked || !(got.ParetoK > 0) {
 		t.Errorf("%+v, want %v", got, want)
 	}
 }
@@ -123,7 +123,7 @@ func TestJointDraws(t *testing.T) {
 				without += math.Exp(density - weights[i]*log)
 			}
 		}
-		if want := math.Log(with / without); math.Abs(leaver.LogDensity(i)-want) > 0.01 {
+		if want := math.Log(with / without); !(math.Abs(leaver.LogDensity(i)-want) <= 0.01) {
 			t.Errorf("row %d of weight %v: %v, want %v", i, weights[i], leaver.LogDensity(i), want)
 		}
 	}
@@ -204,7 +204,7 @@ func TestDrawFamily(t *testing.T) {
 		for _, z := range sets[k].Moved[0] {
 			mean, square = mean+z/count, square+z*z/count
 		}
-		if sd := sets[k].SD[0]; math.Abs(mean) > 0.01 || math.Abs(square/(sd*sd)-1) > 0.02 || len(sets[k].Likelihoods) != count {
+		if sd := sets[k].SD[0]; !(math.Abs(mean) <= 0.01) || !(math.Abs(square/(sd*sd)-1) <= 0.02) || len(sets[k].Likelihoods) != count {
 			t.Errorf("mean %v, square %v, SD %v", mean, square, sd)
 		}
 	}
@@ -212,7 +212,7 @@ func TestDrawFamily(t *testing.T) {
 	for s, z := range sets[0].Moved[0] {
 		product += z * sets[1].Moved[0][s] / (sets[0].SD[0] * sets[1].SD[0]) / math.Sqrt(count)
 	}
-	if math.Abs(product) > 4 {
+	if !(math.Abs(product) <= 4) {
 		t.Errorf("two sets have a correlation of %v standard errors", product)
 	}
 }
@@ -238,11 +238,11 @@ func TestLeaveOneOutOfFarRows(t *testing.T) {
 	}
 	one := must.Value(table.New().Numbers("x", x[3:4]).Numbers("z", z[3:4]).Numbers("y", y[3:4]).Source())(t)
 	each(t, fitted(t, setOf(t, x, z, y, 3), options), one, func(rows *score.Rows, i int) {
-		if want := rows.LogDensity(i, y[3]); math.Abs(leaver.LogDensity(3)-want) > 0.1 {
+		if want := rows.LogDensity(i, y[3]); !(math.Abs(leaver.LogDensity(3)-want) <= 0.1) {
 			t.Errorf("log density %v given the others, %v of the fit without the row", leaver.LogDensity(3), want)
 		}
 		below, upTo := leaver.PIT(3)
-		if _, want := rows.PIT(i); below != upTo || math.Abs(math.Log((1-upTo)/(1-want))) > 0.3 {
+		if _, want := rows.PIT(i); below != upTo || !(math.Abs(math.Log((1-upTo)/(1-want))) <= 0.3) {
 			t.Errorf("1 − P(Y ≤ y) is %v given the others, %v of the fit without the row", 1-upTo, 1-want)
 		}
 	})

@@ -33,7 +33,7 @@ func TestLeaveGaussianIsItsIntegral(t *testing.T) {
 		g := likelihood.Gaussian{NoiseVariance: param.Hold(c.noise), PredictiveDF: c.df}
 		left, mean, variance := leaveGaussian(g, c.y, c.weight, c.mean, c.noise*h)
 		got, _, _ := left.TiltedMoments(c.y, mean, variance)
-		if want := math.Log(with / without); math.Abs(got-want) > 1e-6 {
+		if want := math.Log(with / without); !(math.Abs(got-want) <= 1e-6) {
 			t.Errorf("%+v: %v, want %v", c, got, want)
 		}
 	}

@@ -95,13 +95,13 @@ func TestLeaveOneOutIsRefittingWithParameters(t *testing.T) {
 					}
 					gaps += gap
 					square += gap * gap
-					if math.Abs(gap) > math.Abs(worst) {
+					if !(math.Abs(gap) <= math.Abs(worst)) {
 						worst = gap
 					}
 				}
 				made := float64(sets - marked)
 				t.Logf("gap %.4f, root mean square %.4f, worst %.4f, %d of %d marked", gaps/made, math.Sqrt(square/made), worst, marked, sets)
-				if math.Abs(gaps/made) > 0.01+2*math.Sqrt(square/made/made) || 10*marked > sets {
+				if !(math.Abs(gaps/made) <= 0.01+2*math.Sqrt(square/made/made)) || 10*marked > sets {
 					t.Errorf("gap of %.4f nats a row, %d of %d sets marked", gaps/made, marked, sets)
 				}
 			})

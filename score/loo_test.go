@@ -53,14 +53,14 @@ func TestLeaveOneOutIsRefitting(t *testing.T) {
 				want -= row.W * rows.LogDensity(i, rows.Target(i))
 				below, upTo := rows.PIT(i)
 				gotBelow, gotUpTo := leaver.PIT(place)
-				if math.Abs(gotBelow-below) > c.tolerance || math.Abs(gotUpTo-upTo) > c.tolerance {
+				if !(math.Abs(gotBelow-below) <= c.tolerance) || !(math.Abs(gotUpTo-upTo) <= c.tolerance) {
 					t.Errorf("%s, row %d: probabilities %v and %v below the target and up to it, want %v and %v", c.options.Family, place, gotBelow, gotUpTo, below, upTo)
 				}
 			})
 			total += row.W
 		}
 		want /= total
-		if math.Abs(float64(got.NLPD)-want) > c.tolerance || got.Rows != len(all) || got.Unreliable > 0 || !(got.Error > 0) {
+		if !(math.Abs(float64(got.NLPD)-want) <= c.tolerance) || got.Rows != len(all) || got.Unreliable > 0 || !(got.Error > 0) {
 			t.Errorf("%s, %s: %+v, want a density of %v", c.options.Family, c.options.Engine, got, want)
 		}
 		if gaussian := c.noise > 0; gaussian != (got.ParetoK == 0) {

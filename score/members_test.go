@@ -35,7 +35,7 @@ func TestMembersInAnyOrder(t *testing.T) {
 	}
 	got, want := tell(&turned), tell(f)
 	for i := range want {
-		if math.Abs(got[i]-want[i]) > 1e-10*(1+math.Abs(want[i])) {
+		if !(math.Abs(got[i]-want[i]) <= 1e-10*(1+math.Abs(want[i]))) {
 			t.Errorf("number %d is %v, want %v", i, got[i], want[i])
 		}
 	}

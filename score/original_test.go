@@ -50,12 +50,12 @@ func TestOriginalUnits(t *testing.T) {
 		model := fitted(t, all, fit.Options{Formula: formula, Family: "gaussian(variance=0.01)", Prior: "normal(variance=0.3)"})
 		originals(t, model, all, func(own, written *score.Rows, i int) {
 			got, y := own.Predict(i), written.Predict(i)
-			if own.Target(i) != all[i].Price && math.Abs(own.Target(i)/all[i].Price-1) > 1e-14 {
+			if own.Target(i) != all[i].Price && !(math.Abs(own.Target(i)/all[i].Price-1) <= 1e-14) {
 				t.Fatalf("%s: target %v of a price of %v", formula, own.Target(i), all[i].Price)
 			}
 			if c.mean != nil {
 				m, v := written.Moments(i)
-				if math.Abs(got.Mean/c.mean(m, v)-1) > 1e-9 || math.Abs(got.SD/c.sd(m, v)-1) > 1e-7 {
+				if !(math.Abs(got.Mean/c.mean(m, v)-1) <= 1e-9) || !(math.Abs(got.SD/c.sd(m, v)-1) <= 1e-7) {
 					t.Fatalf("%s: %v ± %v, want %v ± %v", formula, got.Mean, got.SD, c.mean(m, v), c.sd(m, v))
 				}
 			}

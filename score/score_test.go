@@ -189,12 +189,12 @@ func TestGrades(t *testing.T) {
 		total, mean, square := 0.0, 0.0, 0.0
 		for k, p := range rows.Probabilities(nil, i) {
 			total, mean, square = total+p, mean+p*values[k], square+p*values[k]*values[k]
-			if d := rows.LogDensity(i, values[k]); math.Abs(math.Exp(d)-p) > 1e-9 {
+			if d := rows.LogDensity(i, values[k]); !(math.Abs(math.Exp(d)-p) <= 1e-9) {
 				t.Fatalf("grade %v has probability %v and density %v", values[k], p, math.Exp(d))
 			}
 		}
 		p := rows.Predict(i)
-		if !near(total, 1) || !near(p.Mean, mean) || math.Abs(p.SD*p.SD-(square-mean*mean)) > 1e-9*square || p.Probability != 0 {
+		if !near(total, 1) || !near(p.Mean, mean) || !(math.Abs(p.SD*p.SD-(square-mean*mean)) <= 1e-9*square) || p.Probability != 0 {
 			t.Fatalf("%+v, total %v, mean %v", p, total, mean)
 		}
 		if !math.IsInf(rows.LogDensity(i, 1), -1) {
@@ -397,7 +397,7 @@ func TestCompareByHand(t *testing.T) {
 	if value, standardError := left[1].NLPD(); !near(float64(clustered.GainError), math.Sqrt(squares*wide)/n) || !near(float64(value), nlpd) || !near(float64(standardError), math.Sqrt(ownSquares*wide)/n) {
 		t.Errorf("of groups %+v, %v ± %v; want ± %v and ± %v", clustered, value, standardError, math.Sqrt(squares*wide)/n, math.Sqrt(ownSquares*wide)/n)
 	}
-	if !near(float64(got.Gain), gain) || math.Abs(float64(got.GainError)-math.Sqrt((square-gain*gain)/n)) > 1e-9 || d.Models[0].Gain != 0 || d.Models[0].SDRatio != 1 {
+	if !near(float64(got.Gain), gain) || !(math.Abs(float64(got.GainError)-math.Sqrt((square-gain*gain)/n)) <= 1e-9) || d.Models[0].Gain != 0 || d.Models[0].SDRatio != 1 {
 		t.Errorf("%+v; want gain %v ± %v", got, gain, math.Sqrt((square-gain*gain)/n))
 	}
 	for _, figure := range [][2]metric.Score{{got.Gain, c.Models[1].Gain}, {got.NLPD, c.Models[1].NLPD}, {got.RMSE, c.Models[1].RMSE}, {got.MeanDifference, c.Models[1].MeanDifference}, {got.SDRatio, c.Models[1].SDRatio}, {got.GainError, c.Models[1].GainError}} {

@@ -59,7 +59,7 @@ func TestSmooths(t *testing.T) {
 		}
 		for _, e := range []*score.Effect{s.Lowest, s.Highest} {
 			wantMean, wantSD := difference(t, model, bent{X: e.At, Z: zs}, bent{X: mean, Z: zs}, s.Straight)
-			if math.Abs(e.Mean-wantMean) > 1e-8*(1+math.Abs(wantMean)) || math.Abs(e.SD-wantSD) > 1e-6*wantSD {
+			if !(math.Abs(e.Mean-wantMean) <= 1e-8*(1+math.Abs(wantMean))) || !(math.Abs(e.SD-wantSD) <= 1e-6*wantSD) {
 				t.Errorf("%s at %v: %v ± %v, want %v ± %v", c.formula, e.At, e.Mean, e.SD, wantMean, wantSD)
 			}
 		}
@@ -166,12 +166,12 @@ func TestSmoothsSayTheSame(t *testing.T) {
 		if c.factor < 0 {
 			from, to = to, from
 		}
-		if math.Abs(from-want.From) > 1e-9 || math.Abs(to-want.To) > 1e-9 {
+		if !(math.Abs(from-want.From) <= 1e-9) || !(math.Abs(to-want.To) <= 1e-9) {
 			t.Errorf("%s: from %v to %v, want %v to %v", name, got.From, got.To, want.From, want.To)
 		}
 		for _, pair := range [][2]*score.Effect{{got.Lowest, want.Lowest}, {got.Highest, want.Highest}} {
 			// Searches end within 1e-6 nats a row of each other.
-			if math.Abs(pair[0].At/c.factor-pair[1].At) > 1e-6 || math.Abs(pair[0].Mean-pair[1].Mean) > 1e-2*pair[1].SD || math.Abs(pair[0].SD/pair[1].SD-1) > 1e-2 {
+			if !(math.Abs(pair[0].At/c.factor-pair[1].At) <= 1e-6) || !(math.Abs(pair[0].Mean-pair[1].Mean) <= 1e-2*pair[1].SD) || !(math.Abs(pair[0].SD/pair[1].SD-1) <= 1e-2) {
 				t.Errorf("%s: %+v, want %+v", name, *pair[0], *pair[1])
 			}
 		}

@@ -62,7 +62,7 @@ func TestCovarianceOfItsOwnColumns(t *testing.T) {
 			}
 		}
 		for k, d := range []Deviation{sd, correlation} {
-			if got := d.Mean; math.Abs(got-means[k]/total) > 0.02*math.Abs(means[k]/total) {
+			if got := d.Mean; !(math.Abs(got-means[k]/total) <= 0.02*math.Abs(means[k]/total)) {
 				t.Errorf("%s: mean %d is %v, want %v", what, k, got, means[k]/total)
 			}
 			for end, want := range []float64{0.05, 0.95} {
@@ -92,7 +92,7 @@ func TestCovarianceOfItsOwnColumns(t *testing.T) {
 	}
 	report.HyperJoint, report.HyperSD, report.Hyperparameters, report.Hyper[2].Value = nil, nil, "ml", 0.5
 	g = group()
-	if g.SD[0].Lower.Defined() || g.Correlations[0].Upper.Defined() || math.Abs(g.Correlations[0].Mean-(0.5*2-shift)/math.Sqrt(4-2*shift+shift*shift)) > 1e-9 {
+	if g.SD[0].Lower.Defined() || g.Correlations[0].Upper.Defined() || !(math.Abs(g.Correlations[0].Mean-(0.5*2-shift)/math.Sqrt(4-2*shift+shift*shift)) <= 1e-9) {
 		t.Errorf("without a law %+v", g)
 	}
 }

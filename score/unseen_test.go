@@ -39,7 +39,7 @@ func TestUnseenColumnsAddTheirVariance(t *testing.T) {
 	prior := one - variance
 	for _, entry := range []float64{1, -2, 5} {
 		m, v := latent(entry)
-		if want := variance + entry*entry*prior; m != mean || prior <= 0 || math.Abs(v-want) > 1e-12*want {
+		if want := variance + entry*entry*prior; m != mean || prior <= 0 || !(math.Abs(v-want) <= 1e-12*want) {
 			t.Errorf("an unseen entry of %v: f is %v ± %v², want %v ± %v²", entry, m, v, mean, want)
 		}
 	}

@@ -88,7 +88,7 @@ func TestStandardErrors(t *testing.T) {
 		square += (mean(7*g) - all) * (mean(7*g) - all) * (groups - 1) / groups
 	}
 	got, spread := gain(densities, make([]float64, rows), weights, group)
-	if math.Abs(float64(got)-all) > 1e-12 || math.Abs(float64(spread)-math.Sqrt(square)) > 1e-12 {
+	if !(math.Abs(float64(got)-all) <= 1e-12) || !(math.Abs(float64(spread)-math.Sqrt(square)) <= 1e-12) {
 		t.Errorf("the mean is %v ± %v, want %v ± %v", got, spread, all, math.Sqrt(square))
 	}
 	evidence := -7.

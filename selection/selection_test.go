@@ -31,7 +31,7 @@ func TestCall(t *testing.T) {
 	} {
 		r := result(0.6, 0.99, 0.3, 0.9, 0.45)
 		r.Call(c.options)
-		if !slices.Equal(r.Names(), c.want) || math.Abs(r.ExpectedFalse-c.false_) > 1e-12 || r.Selected != len(c.want) {
+		if !slices.Equal(r.Names(), c.want) || !(math.Abs(r.ExpectedFalse-c.false_) <= 1e-12) || r.Selected != len(c.want) {
 			t.Errorf("%+v: %v with %v false, want %v with %v", c.options, r.Names(), r.ExpectedFalse, c.want, c.false_)
 		}
 	}
@@ -49,7 +49,7 @@ func TestCallResolved(t *testing.T) {
 		if o.FDR > 0 { // the first would be false by 0.7
 			want, false_ = []string{}, 0
 		}
-		if !slices.Equal(r.Names(), want) || math.Abs(r.ExpectedFalse-false_) > 1e-12 {
+		if !slices.Equal(r.Names(), want) || !(math.Abs(r.ExpectedFalse-false_) <= 1e-12) {
 			t.Errorf("%+v: %v with %v false, want %v with %v", o, r.Names(), r.ExpectedFalse, want, false_)
 		}
 	}
@@ -70,7 +70,7 @@ func TestCallGroups(t *testing.T) {
 		r.Features[3].Group, r.Features[4].Group = "g", "g"
 		r.Call(c.options)
 		count, expected := r.Candidates()
-		if !slices.Equal(r.Names(), c.names) || r.Selected != c.selected || math.Abs(r.ExpectedFalse-c.false_) > 1e-12 || count != 4 || math.Abs(expected-2.79) > 1e-12 {
+		if !slices.Equal(r.Names(), c.names) || r.Selected != c.selected || !(math.Abs(r.ExpectedFalse-c.false_) <= 1e-12) || count != 4 || !(math.Abs(expected-2.79) <= 1e-12) {
 			t.Errorf("%+v: %v, %d selected, %v false; %d candidates, %v expected", c.options, r.Names(), r.Selected, r.ExpectedFalse, count, expected)
 		}
 	}
@@ -106,7 +106,7 @@ func TestGroupsCountOnce(t *testing.T) {
 // TestLogBayesFactor is that of P(one of two in) = 0.95 from 0.19, by 1,000 draws.
 func TestLogBayesFactor(t *testing.T) {
 	got, want := LogBayesFactor(0.95, 1000, []float64{0.1, 0.2}), math.Log(0.95/0.05/(0.28/0.72))
-	if math.Abs(got-want) > 0.01 || !(LogBayesFactor(1, 1000, []float64{0.5}) < 8) {
+	if !(math.Abs(got-want) <= 0.01) || !(LogBayesFactor(1, 1000, []float64{0.5}) < 8) {
 		t.Errorf("log Bayes factor %v, want %v", got, want)
 	}
 }
@@ -185,7 +185,7 @@ func TestMembers(t *testing.T) {
 		return 0.1
 	}
 	sets, covered, purity := CredibleSets([]float64{0.5, 0.3, 0.2, 0.3, 0.05}, Draws{10, in}, 0.85, correlation)
-	if len(sets) != 1 || !slices.Equal(sets[0], []int{0, 1, 2}) || math.Abs(covered[0]-0.9) > 1e-12 || purity[0] != 0.6 {
+	if len(sets) != 1 || !slices.Equal(sets[0], []int{0, 1, 2}) || !(math.Abs(covered[0]-0.9) <= 1e-12) || purity[0] != 0.6 {
 		t.Errorf("%v, %v, %v", sets, covered, purity)
 	}
 	places = [][]int{{0, 1, 2, 3, 4, 5}, {4, 5, 6, 7, 8, 9}, {0, 1, 2, 3}}
@@ -252,10 +252,10 @@ func TestMoments(t *testing.T) {
 			}
 			mean, square = mean+share*first/total, square+share*second/total
 		}
-		if math.Abs(*f.MeanS-mean) > 1e-6 || math.Abs(*f.VarS-(square-mean*mean)) > 1e-6 || math.Abs(*f.VarZ-e*(1-e)) > 1e-15 {
+		if !(math.Abs(*f.MeanS-mean) <= 1e-6) || !(math.Abs(*f.VarS-(square-mean*mean)) <= 1e-6) || !(math.Abs(*f.VarZ-e*(1-e)) <= 1e-15) {
 			t.Errorf("%v: %v, %v, want %v, %v", c, *f.MeanS, *f.VarS, mean, square-mean*mean)
 		}
-		if a == 1 && (math.Abs(*f.MeanS-(1+e)/3) > 1e-15 || math.Abs(*f.VarS-(1+2*e-2*e*e)/18) > 1e-15) {
+		if a == 1 && (!(math.Abs(*f.MeanS-(1+e)/3) <= 1e-15) || !(math.Abs(*f.VarS-(1+2*e-2*e*e)/18) <= 1e-15)) {
 			t.Errorf("Beta(1, 1): %v, %v", *f.MeanS, *f.VarS)
 		}
 	}
@@ -339,7 +339,7 @@ func TestSetsAreOfColumns(t *testing.T) {
 					pure = min(pure, math.Abs(correlations[a*features+b]))
 				}
 			}
-			if math.Abs(covered[k]-covers(set)) > 1e-12 || purity[k] != pure || pure < 0.5 || covers(set) < 0.875 || covers(set[:len(set)-1]) >= 0.875 {
+			if !(math.Abs(covered[k]-covers(set)) <= 1e-12) || purity[k] != pure || pure < 0.5 || covers(set) < 0.875 || covers(set[:len(set)-1]) >= 0.875 {
 				t.Errorf("round %d: %v covers %v of %v, purity %v of %v", round, set, covered[k], covers(set), purity[k], pure)
 			}
 			for _, j := range set {

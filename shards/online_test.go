@@ -90,7 +90,7 @@ func TestOnlineApart(t *testing.T) {
 				if engine != "sep" { // where a prior factor would be negative, a mini-batch leaves the one before
 					w.Mean, w.Variance = want.Mean, want.Variance
 				}
-				if !found || math.Abs(w.Inclusion-want.Inclusion) > 1e-9 || math.Abs(w.Mean-want.Mean) > 1e-6*math.Sqrt(want.Variance) || math.Abs(w.Variance/want.Variance-1) > 1e-6 {
+				if !found || !(math.Abs(w.Inclusion-want.Inclusion) <= 1e-9) || !(math.Abs(w.Mean-want.Mean) <= 1e-6*math.Sqrt(want.Variance)) || !(math.Abs(w.Variance/want.Variance-1) <= 1e-6) {
 					t.Errorf("%s, file %d: weight %s is %+v, want %+v", engine, k, name, w, want)
 				}
 			}
@@ -142,12 +142,12 @@ func TestOnlineParts(t *testing.T) {
 					for _, name := range names {
 						a, b = a+united[name].Mean, b+once[name].Mean
 					}
-					if pa, pb := special.NormalCDF(a), special.NormalCDF(b); math.Abs(pa-pb) > 0.03 || pa == 0.5 {
+					if pa, pb := special.NormalCDF(a), special.NormalCDF(b); !(math.Abs(pa-pb) <= 0.03) || pa == 0.5 {
 						t.Errorf("%s, %v: probability %v, and %v in one pass", options.Engine, names[1:], pa, pb)
 					}
 				}
 			}
-			if r := fitted.Report; r.Rows != 21000 || !strings.Contains(strings.Join(r.Remarks, ";"), "4 files were learned apart") || math.Abs(fitted.TargetMean-want.TargetMean) > 1e-12 {
+			if r := fitted.Report; r.Rows != 21000 || !strings.Contains(strings.Join(r.Remarks, ";"), "4 files were learned apart") || !(math.Abs(fitted.TargetMean-want.TargetMean) <= 1e-12) {
 				t.Errorf("%s: %d rows, mean %v, %q", options.Engine, r.Rows, fitted.TargetMean, r.Remarks)
 			}
 			if coverage := fitted.Report.WeightCoverage; options.Engine == "" && (coverage == nil || !(*coverage > 0)) {

@@ -153,14 +153,14 @@ func TestProductsOfDatabase(t *testing.T) {
 	of, _ := productsOf(t, must.Value(New(ctx, []string{rows}, options, dataset.Options{}))(t))
 	products := must.Value(job.Products(ctx, part))(t)
 	for i, name := range products.Names {
-		if name != of.Names[i] || math.Abs(products.Centre[i]-of.Centre[i]) > 1e-12*math.Abs(of.Centre[i]) && name != "y" {
+		if name != of.Names[i] || !(math.Abs(products.Centre[i]-of.Centre[i]) <= 1e-12*math.Abs(of.Centre[i])) && name != "y" {
 			t.Errorf("column %d is %s about %v, of the rows %s about %v", i, name, products.Centre[i], of.Names[i], of.Centre[i])
 		}
 	}
 	how := fit.Options{Engine: "ep(tolerance=1e-9)"}
 	one := must.Value(fit.SelectProducts(ctx, of, how, selection.Options{}))(t).Selection.Features
 	for k, f := range must.Value(fit.SelectProducts(ctx, products, how, selection.Options{}))(t).Selection.Features {
-		if w := one[k]; f.Name != w.Name || math.Abs(f.Inclusion-w.Inclusion) > 1e-7 || math.Abs(f.Mean-w.Mean) > 1e-7*w.SD {
+		if w := one[k]; f.Name != w.Name || !(math.Abs(f.Inclusion-w.Inclusion) <= 1e-7) || !(math.Abs(f.Mean-w.Mean) <= 1e-7*w.SD) {
 			t.Errorf("%+v, by the rows %+v", f, w)
 		}
 	}

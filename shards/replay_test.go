@@ -149,7 +149,7 @@ func TestRounds(t *testing.T) {
 					t.Logf("%d rounds, %.2g SD", count, gap)
 				}
 				for k, v := range want.Report.Hyper {
-					if g := got.Report.Hyper[k]; g.Name != v.Name || math.Abs(g.Value-v.Value) > 1e-8*math.Abs(v.Value) {
+					if g := got.Report.Hyper[k]; g.Name != v.Name || !(math.Abs(g.Value-v.Value) <= 1e-8*math.Abs(v.Value)) {
 						t.Errorf("%s is %v, want %v", g.Name, g.Value, v.Value)
 					}
 				}
@@ -188,7 +188,7 @@ func TestRoundsWithoutRows(t *testing.T) {
 		} else {
 			t.Logf("%d rounds, %.2g SD", count, gap)
 		}
-		if a, b := *want.Report.ParetoK, *got.Report.ParetoK; math.Abs(a-b) > 1e-3 {
+		if a, b := *want.Report.ParetoK, *got.Report.ParetoK; !(math.Abs(a-b) <= 1e-3) {
 			t.Errorf("%s: Pareto k is %v, want %v", options.Formula, b, a)
 		}
 		if text := fmt.Sprint(got.Report.Remarks); !strings.Contains(text, "no row was looked at") {

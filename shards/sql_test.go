@@ -158,11 +158,11 @@ func isFit(t *testing.T, db *shell, path string) {
 			tolerance = 2e-8
 		}
 		for i := range a {
-			if a[i].Name != b[i].Name || math.Abs(a[i].Mean-b[i].Mean) > tolerance*float64(b[i].SD) || math.Abs(float64(a[i].SD/b[i].SD)-1) > 1e-9 {
+			if a[i].Name != b[i].Name || !(math.Abs(a[i].Mean-b[i].Mean) <= tolerance*float64(b[i].SD)) || !(math.Abs(float64(a[i].SD/b[i].SD)-1) <= 1e-9) {
 				t.Errorf("%s: %+v, want %+v", formula, a[i], b[i])
 			}
 		}
-		if math.Abs(*got.Report.Evidence-*want.Report.Evidence) > 1e-7 || math.Abs(got.TargetMean/want.TargetMean-1) > 1e-12 || math.Abs(got.TargetVariance/want.TargetVariance-1) > 1e-11 || got.Report.Rows != 3000 || got.Report.Inputs != want.Report.Inputs {
+		if !(math.Abs(*got.Report.Evidence-*want.Report.Evidence) <= 1e-7) || !(math.Abs(got.TargetMean/want.TargetMean-1) <= 1e-12) || !(math.Abs(got.TargetVariance/want.TargetVariance-1) <= 1e-11) || got.Report.Rows != 3000 || got.Report.Inputs != want.Report.Inputs {
 			t.Errorf("%s: %+v, want %+v", formula, got.Report, want.Report)
 		}
 		for i, in := range got.Frame.(*frame.Frame).Inputs {
@@ -170,7 +170,7 @@ func isFit(t *testing.T, db *shell, path string) {
 				t.Errorf("%s: %+v, want %+v", formula, in, of)
 			}
 		}
-		if a, b := got.Frame.(*frame.Frame).Target.LogSlope, want.Frame.(*frame.Frame).Target.LogSlope; (a == nil) != (b == nil) || a != nil && math.Abs(*a / *b - 1) > 1e-12 {
+		if a, b := got.Frame.(*frame.Frame).Target.LogSlope, want.Frame.(*frame.Frame).Target.LogSlope; (a == nil) != (b == nil) || a != nil && !(math.Abs(*a / *b - 1) <= 1e-12) {
 			t.Errorf("%s: the target's slope is %v, want %v", formula, a, b)
 		}
 	}
@@ -313,7 +313,7 @@ func TestSQLOfAProgram(t *testing.T) {
 	defer db.Close()
 	options := fit.Options{Formula: "y ~ a + b:g", Family: "gaussian"}
 	got, want := must.Value(SQL(ctx, db, "sqlite", "t", categories, options))(t), whole(t, []string{path}, options)
-	if math.Abs(*got.Report.Evidence-*want.Report.Evidence) > 1e-7 {
+	if !(math.Abs(*got.Report.Evidence-*want.Report.Evidence) <= 1e-7) {
 		t.Errorf("the evidence is %v, want %v", *got.Report.Evidence, *want.Report.Evidence)
 	}
 	_, err := SQL(ctx, db, "sqlite", "t", nil, fit.Options{Formula: "y ~ ."})

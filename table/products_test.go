@@ -70,7 +70,7 @@ func TestProductsSource(t *testing.T) {
 				for i, w := range got[weight] {
 					sum += w * got[a][i] * got[b][i]
 				}
-				if math.Abs(sum-p.Gram[j*d+k]) > 1e-12*spread(j)*spread(k) {
+				if !(math.Abs(sum-p.Gram[j*d+k]) <= 1e-12*spread(j)*spread(k)) {
 					t.Errorf("%d rows: the product of %s and %s is %v, want %v", n, a, b, sum, p.Gram[j*d+k])
 				}
 			}
@@ -193,7 +193,7 @@ func TestAddProducts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, v := range all.Gram {
-		if math.Abs(first.Gram[k]-v) > 1e-13*math.Abs(v)+1e-9 {
+		if !(math.Abs(first.Gram[k]-v) <= 1e-13*math.Abs(v)+1e-9) {
 			t.Errorf("product %d is %v, want %v", k, first.Gram[k], v)
 		}
 	}
@@ -271,7 +271,7 @@ func TestProductsAboutCentres(t *testing.T) {
 				for i, w := range weights {
 					sum += w * (columns[j][i] - p.Centre[j]) * (columns[k][i] - p.Centre[k])
 				}
-				if want := p.Gram[j*d+k]; math.Abs(sum-want) > 1e-10*math.Sqrt(p.Gram[j*d+j]*p.Gram[k*d+k]) {
+				if want := p.Gram[j*d+k]; !(math.Abs(sum-want) <= 1e-10*math.Sqrt(p.Gram[j*d+j]*p.Gram[k*d+k])) {
 					t.Errorf("ones at %d, centres %v: the product of %s and %s is %v, want %v", ones, p.Centre, p.Names[j], p.Names[k], sum, want)
 				}
 			}

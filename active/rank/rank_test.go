@@ -121,7 +121,7 @@ func TestFile(t *testing.T) {
 	for i, v := range variances {
 		best = math.Max(best, math.Log1p(v/noise)/2/float64(1+i%5))
 	}
-	if math.Abs(costly[0].Score-best) > 1e-9*best {
+	if !(math.Abs(costly[0].Score-best) <= 1e-9*best) {
 		t.Errorf("row %d tells %v by its cost, and the best %v", costly[0].Row, costly[0].Score, best)
 	}
 	if cheap, _, err := ranked(rank.Options{N: 1, Cost: "fee"}); err != nil || cheap[0].Row != n-2 {

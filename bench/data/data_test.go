@@ -30,11 +30,11 @@ func TestStreamIsThatOfNumPy(t *testing.T) {
 		{x[len(x)-1], 0.5342501005320923}, {slices.Min(x), -4.502222241099144}, {slices.Max(x), 4.522829666849905},
 	} {
 		// Tables of layers agree to rounding.
-		if math.Abs(c.got-c.want) > 1e-14 {
+		if !(math.Abs(c.got-c.want) <= 1e-14) {
 			t.Errorf("normal %v, want %v", c.got, c.want)
 		}
 	}
-	if math.Abs(sum-190.85261457580407) > 1e-9 || math.Abs(cubes-161.0782113167366) > 1e-9 {
+	if !(math.Abs(sum-190.85261457580407) <= 1e-9) || !(math.Abs(cubes-161.0782113167366) <= 1e-9) {
 		t.Errorf("sum %v, of cubes %v", sum, cubes)
 	}
 	s = NewStream(1, 1)
@@ -70,11 +70,11 @@ func TestSmooth(t *testing.T) {
 			for _, y := range part.table.Column("y") {
 				sum += y
 			}
-			if math.Abs(sum-part.want) > 1e-7 {
+			if !(math.Abs(sum-part.want) <= 1e-7) {
 				t.Errorf("%s: targets sum to %v, want %v", c.kind, sum, part.want)
 			}
 		}
-		if x := train.Column("x1")[0]; math.Abs(x-0.345584192064786) > 1e-14 {
+		if x := train.Column("x1")[0]; !(math.Abs(x-0.345584192064786) <= 1e-14) {
 			t.Errorf("%s: first input %v", c.kind, x)
 		}
 	}

@@ -33,7 +33,7 @@ func TestRowsDependOnTheirIndexAlone(t *testing.T) {
 		square += v * v / float64(d.Count)
 	}
 	// Five standard errors of 1,300 values: √(1/1300) and √(4/5/1300).
-	if math.Abs(mean) > 0.14 || math.Abs(square-1) > 0.13 {
+	if !(math.Abs(mean) <= 0.14) || !(math.Abs(square-1) <= 0.13) {
 		t.Errorf("input of mean %v and mean square %v", mean, square)
 	}
 }
@@ -75,7 +75,7 @@ func TestFiles(t *testing.T) {
 				x, y = got.Values.Row(i)[schema.Index("x3")], got.Values.Row(i)[schema.Index("y")]
 			}
 			// Text keeps six digits.
-			if math.Abs(x-want.X.Row(i)[2]) > 1e-5 || math.Abs(y-want.Target[i]) > 1e-5 {
+			if !(math.Abs(x-want.X.Row(i)[2]) <= 1e-5) || !(math.Abs(y-want.Target[i]) <= 1e-5) {
 				t.Fatalf("%s: row %d is %v, %v, want %v, %v", format, i, x, y, want.X.Row(i)[2], want.Target[i])
 			}
 		}

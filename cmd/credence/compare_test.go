@@ -105,7 +105,7 @@ func TestCompareStreams(t *testing.T) {
 	models := compared(t, model, table, data)
 	for k, path := range []string{model, table} {
 		want := number(t, decode(t, must(t, "evaluate", path, data, "--json")), "nlpd")
-		if got := number(t, models[k], "nlpd"); math.Abs(got-want) > 1e-12*want {
+		if got := number(t, models[k], "nlpd"); !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("%s: nlpd %g, by evaluate %g", path, got, want)
 		}
 	}
@@ -142,7 +142,7 @@ func TestLeaveOneOut(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	models := compared(t, line, count, data, "--loo")
-	if gain := number(t, models[1], "loo_gain"); math.Abs(gain-number(t, models[0]["loo"].(map[string]any), "nlpd")+number(t, models[1]["loo"].(map[string]any), "nlpd")) > 1e-9 {
+	if gain := number(t, models[1], "loo_gain"); !(math.Abs(gain-number(t, models[0]["loo"].(map[string]any), "nlpd")+number(t, models[1]["loo"].(map[string]any), "nlpd")) <= 1e-9) {
 		t.Errorf("%v", models)
 	}
 	if out := must(t, "compare", line, count, data, "--loo"); strings.Count(out, "each row given all the others: nlpd ") != 2 {

@@ -26,12 +26,12 @@ func TestFitPredictEvaluateInspect(t *testing.T) {
 	}
 	hyper := fit["hyper"].(map[string]any)
 	// i*29%13-6 takes each value of -6…6 about as often: variance 14.
-	if noise := number(t, hyper, "noise_variance"); math.Abs(noise-14) > 4 {
+	if noise := number(t, hyper, "noise_variance"); !(math.Abs(noise-14) <= 4) {
 		t.Errorf("noise variance %g, want about 14", noise)
 	}
 
 	evaluation := decode(t, must(t, "evaluate", model, train, "--json"))
-	if rmse := number(t, evaluation, "rmse"); math.Abs(rmse-math.Sqrt(14)) > 0.6 {
+	if rmse := number(t, evaluation, "rmse"); !(math.Abs(rmse-math.Sqrt(14)) <= 0.6) {
 		t.Errorf("rmse %g, want about %g", rmse, math.Sqrt(14))
 	}
 	for _, key := range []string{"rows", "nlpd", "mae", "smse", "msll", "r2"} {
@@ -39,7 +39,7 @@ func TestFitPredictEvaluateInspect(t *testing.T) {
 	}
 	for level, want := range map[string]float64{"0.5": 0.5, "0.8": 0.8, "0.9": 0.9, "0.95": 0.95} {
 		// Uniform noise under Gaussian intervals: inside a band of 0.15 around the level.
-		if got := number(t, evaluation["coverage"].(map[string]any), level); math.Abs(got-want) > 0.15 {
+		if got := number(t, evaluation["coverage"].(map[string]any), level); !(math.Abs(got-want) <= 0.15) {
 			t.Errorf("coverage at %s is %g", level, got)
 		}
 		number(t, evaluation["interval_width"].(map[string]any), level)
@@ -68,7 +68,7 @@ func TestFitPredictEvaluateInspect(t *testing.T) {
 			t.Fatalf("no weight %s in block linear: %v", name, weights)
 		}
 		// Five posterior standard deviations.
-		if mean, sd := number(t, w, "mean"), number(t, w, "sd"); math.Abs(mean-want) > 5*sd {
+		if mean, sd := number(t, w, "mean"), number(t, w, "sd"); !(math.Abs(mean-want) <= 5*sd) {
 			t.Errorf("%s has weight %g ± %g, want %g", name, mean, sd, want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestInterceptOnOwnScale(t *testing.T) {
 	inspection := decode(t, must(t, "inspect", model, "--json"))
 	intercept := inspection["terms"].([]any)[0].(map[string]any)
 	for column, key := range map[int]string{4: "mean", 5: "sd"} {
-		if want := parse(t, records[1][column]); math.Abs(number(t, intercept, key)-want) > 1e-8*math.Abs(want) {
+		if want := parse(t, records[1][column]); !(math.Abs(number(t, intercept, key)-want) <= 1e-8*math.Abs(want)) {
 			t.Errorf("intercept %s %v, want %v", key, intercept[key], want)
 		}
 	}

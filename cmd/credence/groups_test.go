@@ -64,7 +64,7 @@ func TestGroups(t *testing.T) {
 	noneMean, noneSD := latent(must(t, "predict", model, fresh, "--latent", "--groups", "none"))
 	someMean, someSD := latent(must(t, "predict", model, fresh, "--latent", "--groups", "school,(1 | school:teacher)"))
 	for i := range allMean {
-		if someMean[i] != allMean[i] || someSD[i] != allSD[i] || math.Abs(noneMean[i]-allMean[3]) > 1e-9 || !(noneSD[i] < allSD[3]) {
+		if someMean[i] != allMean[i] || someSD[i] != allSD[i] || !(math.Abs(noneMean[i]-allMean[3]) <= 1e-9) || !(noneSD[i] < allSD[3]) {
 			t.Errorf("row %d: all %v ± %v, none %v ± %v, some %v ± %v", i+1, allMean[i], allSD[i], noneMean[i], noneSD[i], someMean[i], someSD[i])
 		}
 	}
@@ -116,7 +116,7 @@ func TestCorrelationsOfGroups(t *testing.T) {
 	} else if _, err := fmt.Sscanf(line[strings.LastIndex(line[:strings.Index(line, " to ")], ".x ")+2:], "%g%g to%g,", &value, &low, &high); err != nil {
 		t.Errorf("%q: %v", line, err)
 	}
-	if middle := math.Tanh((math.Atanh(low) + math.Atanh(high)) / 2); math.Abs(middle-value) > 0.02 || math.Abs(math.Tanh(value)-value) < 0.04 {
+	if middle := math.Tanh((math.Atanh(low) + math.Atanh(high)) / 2); !(math.Abs(middle-value) <= 0.02) || math.Abs(math.Tanh(value)-value) < 0.04 {
 		t.Errorf("a correlation of %v, %v to %v, whose middle is %v", value, low, high, middle)
 	}
 	_, object := inspected(t, model)
@@ -135,7 +135,7 @@ func TestCorrelationsOfGroups(t *testing.T) {
 		far += strings.Join(cells, ",")
 	}
 	_, object = inspected(t, fitted(t, file(t, "far.csv", far), "-f", "y ~ x + (1 + x | school)"))
-	if got := number(t, object["groups"].([]any)[0].(map[string]any)["cor"].([]any)[0].(map[string]any), "mean"); math.Abs(got-mean) > 1e-6 {
+	if got := number(t, object["groups"].([]any)[0].(map[string]any)["cor"].([]any)[0].(map[string]any), "mean"); !(math.Abs(got-mean) <= 1e-6) {
 		t.Errorf("the correlation is %v, and %v where x is in another unit", mean, got)
 	}
 	text := must(t, "inspect", model)

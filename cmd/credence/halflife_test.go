@@ -38,7 +38,7 @@ func TestStreamHalfLife(t *testing.T) {
 		}
 	}
 	// An hour is no round part of a day in floating point, by which evidence may halve a row later.
-	if losses["hours"] != losses["rows"] || math.Abs(losses["dates"]-losses["rows"]) > 1e-4 || math.Abs(losses["dates"]-losses["never"]) < 1e-3 {
+	if losses["hours"] != losses["rows"] || !(math.Abs(losses["dates"]-losses["rows"]) <= 1e-4) || math.Abs(losses["dates"]-losses["never"]) < 1e-3 {
 		t.Errorf("log losses %v", losses)
 	}
 	if o := invoke(t, "", "predict", filepath.Join(folder, "dates"), file(t, "new.csv", "site\ns1\n")); o.code != exitDone {

@@ -45,11 +45,11 @@ func TestInspectBase(t *testing.T) {
 	for name, want := range map[string]float64{
 		"(intercept)": f[0], "size": f[1] - f[0], "zip=north": f[2] - f[0], "size:zip=north": f[3] - f[2] - (f[1] - f[0]), "zip=south": 0,
 	} {
-		if got := number(t, terms[name], "mean"); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+		if got := number(t, terms[name], "mean"); !(math.Abs(got-want) <= 1e-8*(1+math.Abs(want))) {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	if got := number(t, terms["(intercept)"], "sd"); math.Abs(got-sd[0]) > 1e-8 {
+	if got := number(t, terms["(intercept)"], "sd"); !(math.Abs(got-sd[0]) <= 1e-8) {
 		t.Errorf("the intercept has sd %v, and f of that row %v", got, sd[0])
 	}
 	if base := terms["zip=south"]; base["base"] != true || number(t, base, "sd") != 0 || terms["zip=north"]["base"] != nil {
@@ -61,7 +61,7 @@ func TestInspectBase(t *testing.T) {
 	}
 	mean, _ := inspected(t, model, "--base", "mean")
 	sum := number(t, mean["zip=north"], "mean") + number(t, mean["zip=south"], "mean") + number(t, mean["zip=west"], "mean")
-	if math.Abs(sum) > 1e-8 {
+	if !(math.Abs(sum) <= 1e-8) {
 		t.Errorf("differences from the mean of the levels add up to %v", sum)
 	}
 	if text := must(t, "inspect", model, "--base", "zip=south"); !strings.Contains(text, "base") {
@@ -76,7 +76,7 @@ func TestInspectExp(t *testing.T) {
 	for _, name := range []string{"size", "zip=north", "zip=west"} {
 		exp := terms[name]["exp"].(map[string]any)
 		for of, key := range map[string]string{"mean": "estimate", "lower": "lower", "upper": "upper"} {
-			if got, want := number(t, exp, key), math.Exp(number(t, terms[name], of)); math.Abs(got-want) > 1e-12*want {
+			if got, want := number(t, exp, key), math.Exp(number(t, terms[name], of)); !(math.Abs(got-want) <= 1e-12*want) {
 				t.Errorf("%s: %s %v, want %v", name, key, got, want)
 			}
 		}
@@ -138,7 +138,7 @@ func TestInspectWritesWeights(t *testing.T) {
 		}
 		mean, sd, lower, upper := parse(t, record[2]), parse(t, record[3]), parse(t, record[4]), parse(t, record[5])
 		// Student's t of 3 degrees or more
-		if wide := (upper - lower) / (2 * 1.645 * sd); math.Abs(lower+upper-2*mean) > 1e-6*sd || !(wide > 0.85 && wide < 1.01) {
+		if wide := (upper - lower) / (2 * 1.645 * sd); !(math.Abs(lower+upper-2*mean) <= 1e-6*sd) || !(wide > 0.85 && wide < 1.01) {
 			t.Errorf("%s: from %v to %v about %v ± %v", record[1], lower, upper, mean, sd)
 		}
 	}
@@ -238,7 +238,7 @@ func TestInspectCutpoints(t *testing.T) {
 			}
 			before = lower
 			if flags != nil {
-				if got := number(t, term["exp"].(map[string]any), "upper"); math.Abs(got/math.Exp(number(t, term, "upper"))-1) > 1e-12 {
+				if got := number(t, term["exp"].(map[string]any), "upper"); !(math.Abs(got/math.Exp(number(t, term, "upper"))-1) <= 1e-12) {
 					t.Errorf("%v: %s is %v", flags, name, term)
 				}
 			}

@@ -191,7 +191,7 @@ func TestSQLJobs(t *testing.T) {
 	evidence := func(model string) float64 {
 		return number(t, decode(t, must(t, "inspect", in(model), "--json")), "evidence")
 	}
-	if a, b := evidence("model"), evidence("fit"); math.Abs(a-b) > 1e-7 {
+	if a, b := evidence("model"), evidence("fit"); !(math.Abs(a-b) <= 1e-7) {
 		t.Errorf("the evidence is %v, want %v", a, b)
 	}
 	for want, args := range map[string][]string{

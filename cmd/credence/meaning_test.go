@@ -317,7 +317,7 @@ func sameWeights(t *testing.T, way string, got, want understood) {
 		t.Errorf("%s: %d weights, otherwise written %d, %s", way, len(got.weights), len(want.weights), want.err)
 	}
 	for name, mean := range want.weights {
-		if other, ok := got.weights[name]; !ok || math.Abs(other-mean) > 1e-6*(1+math.Abs(mean)) {
+		if other, ok := got.weights[name]; !ok || !(math.Abs(other-mean) <= 1e-6*(1+math.Abs(mean))) {
 			t.Errorf("%s: %s is %v, otherwise written %v", way, name, other, mean)
 		}
 	}

@@ -113,7 +113,7 @@ func TestCoverageOfClasses(t *testing.T) {
 	// quantiles ¼ and ¾, at 0.8 and above 0 and 1.
 	held := e["interval_coverage"].(map[string]any)
 	for level, p := range map[string]float64{"0.8": 0.8, "0.9": 0.9, "0.95": 0.95} {
-		if number(t, held, level) != 1 || number(t, width, level) != 1 || math.Abs(number(t, coverage, level)-p) > 0.01 {
+		if number(t, held, level) != 1 || number(t, width, level) != 1 || !(math.Abs(number(t, coverage, level)-p) <= 0.01) {
 			t.Errorf("at %s coverage %v, of intervals %v, width %v", level, coverage[level], held[level], width[level])
 		}
 	}
@@ -124,7 +124,7 @@ func TestCoverageOfClasses(t *testing.T) {
 		cells := strings.Split(line, ",")
 		mean += (parse(t, cells[3]) - parse(t, cells[2])) / float64(len(lines))
 	}
-	if got := number(t, width, "0.5"); math.Abs(got-mean) > 1e-12 {
+	if got := number(t, width, "0.5"); !(math.Abs(got-mean) <= 1e-12) {
 		t.Errorf("intervals at 0.5 have the mean width %g, by predict %g", got, mean)
 	}
 }

@@ -49,7 +49,7 @@ func TestModelFileIsReadByNumpy(t *testing.T) {
 		for i, line := range lines {
 			cells := strings.Fields(line)
 			for k, want := range []float64{mean[i], sd[i]} {
-				if got := parse(t, cells[k]); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+				if got := parse(t, cells[k]); !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) {
 					t.Errorf("%v, row %d: %v is not %v", args, i+1, got, want)
 				}
 			}

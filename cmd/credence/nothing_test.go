@@ -50,7 +50,7 @@ func TestAgainstNothing(t *testing.T) {
 	baseline := summary["baseline"].(map[string]any)
 	evidence := -number(t, summary, "evidence") / 60
 	for key, want := range map[string]float64{"rmse": math.Sqrt(variance), "nlpd": curve} {
-		if got := number(t, baseline, key); math.Abs(got-want) > 1e-9*math.Abs(want) {
+		if got := number(t, baseline, key); !(math.Abs(got-want) <= 1e-9*math.Abs(want)) {
 			t.Errorf("%s is %v, want %v", key, got, want)
 		}
 	}

@@ -33,7 +33,7 @@ func TestPredictOriginal(t *testing.T) {
 		"log_density": func(i int) float64 { return columnOf(t, written, "log_density")[i] - math.Log(price[i]) },
 	} {
 		for i, got := range columnOf(t, own, name) {
-			if math.Abs(got-want(i)) > 1e-9*(1+math.Abs(got)) {
+			if !(math.Abs(got-want(i)) <= 1e-9*(1+math.Abs(got))) {
 				t.Fatalf("%s of row %d is %v, want %v", name, i+1, got, want(i))
 			}
 		}
@@ -43,7 +43,7 @@ func TestPredictOriginal(t *testing.T) {
 	for _, v := range columnOf(t, own, "log_density") {
 		sum -= v / 60
 	}
-	if got, ok := e["nlpd_original"].(float64); !ok || math.Abs(got-sum) > 1e-9 {
+	if got, ok := e["nlpd_original"].(float64); !ok || !(math.Abs(got-sum) <= 1e-9) {
 		t.Errorf("nlpd_original %v, want %v", e["nlpd_original"], sum)
 	}
 	squares := fitted(t, data, "-f", "square(price) ~ size")

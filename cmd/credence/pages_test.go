@@ -93,7 +93,7 @@ func alike(a, b string) bool {
 	for k, text := range figure.FindAllString(a, -1) {
 		x, _ := strconv.ParseFloat(text, 64)
 		y, _ := strconv.ParseFloat(shown[k], 64)
-		if math.Abs(x-y) > 0.1*math.Abs(y) && math.Abs(x-y) > 0.05 {
+		if !(math.Abs(x-y) <= 0.1*math.Abs(y)) && !(math.Abs(x-y) <= 0.05) {
 			return false
 		}
 	}

@@ -68,7 +68,7 @@ func TestPartsOfDatesAreCategories(t *testing.T) {
 		for i, row := range out[1] {
 			for j, want := range row {
 				// The searches for the prior variances end apart where columns stand in another order.
-				if got := out[0][i][j]; math.Abs(got-want) > 1e-4*(math.Abs(want)+0.1) {
+				if got := out[0][i][j]; !(math.Abs(got-want) <= 1e-4*(math.Abs(want)+0.1)) {
 					t.Errorf("%s %s: row %d has %v, with a column %v", c.command, c.part, i+1, out[0][i], row)
 					break
 				}

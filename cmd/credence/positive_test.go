@@ -59,7 +59,7 @@ func TestDensityOfAClassAgainstTheRest(t *testing.T) {
 				if strings.HasSuffix(line, "dog") {
 					want = probability[i]
 				}
-				if math.Abs(math.Exp(density[i])-want) > 1e-9 {
+				if !(math.Abs(math.Exp(density[i])-want) <= 1e-9) {
 					t.Fatalf("%s: row %d, %s, has density %g, want %g", way, i+1, line, math.Exp(density[i]), want)
 				}
 			}

@@ -55,7 +55,7 @@ func TestGradesAreThoseOfTheData(t *testing.T) {
 			density := columnOf(t, must(t, "predict", model, file(t, "one.csv", header+"\n"+rows), "--density"), "log_density")
 			probability := columnOf(t, out, "probability_"+value)
 			for i := range n {
-				if math.Abs(probability[i]-math.Exp(density[i])) > 1e-9 {
+				if !(math.Abs(probability[i]-math.Exp(density[i])) <= 1e-9) {
 					t.Fatalf("%v, row %d: %s has probability %g, and density %g", values, i+1, value, probability[i], math.Exp(density[i]))
 				}
 				first[i] += math.Exp(density[i]) * v
@@ -64,7 +64,7 @@ func TestGradesAreThoseOfTheData(t *testing.T) {
 		}
 		for i := range n {
 			// The probabilities are quadratures good to 1e-12, the square loses three digits.
-			if want := math.Sqrt(second[i] - first[i]*first[i]); math.Abs(mean[i]-first[i]) > 1e-9 || math.Abs(sd[i]-want) > 1e-7 {
+			if want := math.Sqrt(second[i] - first[i]*first[i]); !(math.Abs(mean[i]-first[i]) <= 1e-9) || !(math.Abs(sd[i]-want) <= 1e-7) {
 				t.Fatalf("%v, row %d: %g ± %g, want %g ± %g", values, i+1, mean[i], sd[i], first[i], want)
 			}
 			if !grade[lower[i]] || !grade[upper[i]] || !grade[sample[i]] || lower[i] > upper[i] {
@@ -77,7 +77,7 @@ func TestGradesAreThoseOfTheData(t *testing.T) {
 			gap := parse(t, strings.Split(line, ",")[1]) - mean[i]
 			square += gap * gap / float64(n)
 		}
-		if rmse := number(t, e, "rmse"); math.Abs(rmse-math.Sqrt(square)) > 1e-9*rmse {
+		if rmse := number(t, e, "rmse"); !(math.Abs(rmse-math.Sqrt(square)) <= 1e-9*rmse) {
 			t.Errorf("%v: rmse %g, by the predictions %g", values, rmse, math.Sqrt(square))
 		}
 		if _, found := e["msll"]; found {

@@ -200,7 +200,7 @@ func TestRefitsReadAsTheModel(t *testing.T) {
 	}
 	alone := decode(t, must(t, append([]string{"evaluate", other, data, "--json"}, args...)...))
 	beside := decode(t, must(t, append([]string{"compare", model, other, data, "--json"}, args...)...))
-	if a, b := number(t, alone, "nlpd"), number(t, beside["models"].([]any)[1].(map[string]any), "nlpd"); math.Abs(a-b) > 1e-12 {
+	if a, b := number(t, alone, "nlpd"), number(t, beside["models"].([]any)[1].(map[string]any), "nlpd"); !(math.Abs(a-b) <= 1e-12) {
 		t.Errorf("nlpd %v by evaluate, %v by compare", a, b)
 	}
 	if got, want := fmt.Sprint(alone["refits"], beside["refits"]), "map[folds:3 group:zip groups:4] map[folds:3 group:zip groups:4]"; got != want {
@@ -219,12 +219,12 @@ func TestRefitsShareFolds(t *testing.T) {
 	classes, numbers := fitted(t, data, "-f", "b ~ x + z", "--family", "bernoulli", "--engine", "laplace"), fitted(t, data, "-f", "b ~ x + z", "--family", "gaussian")
 	alone := decode(t, must(t, "evaluate", classes, data, "--cv", "6", "--json"))
 	models := compared(t, classes, numbers, data, "--cv", "6")
-	if got, want := number(t, models[0], "nlpd"), number(t, alone, "nlpd"); math.Abs(got-want) > 1e-12 || number(t, models[1], "rmse") == number(t, models[0], "rmse") {
+	if got, want := number(t, models[0], "nlpd"), number(t, alone, "nlpd"); !(math.Abs(got-want) <= 1e-12) || number(t, models[1], "rmse") == number(t, models[0], "rmse") {
 		t.Errorf("nlpd %v beside %v: %v", got, want, models)
 	}
 	first := decode(t, must(t, "evaluate", numbers, data, "--cv", "6", "--json"))
 	each := decode(t, must(t, "evaluate", numbers, data, "--cv", "6", "--group", "row", "--json"))
-	if a, b := number(t, first, "nlpd_error")*math.Sqrt(60./59), number(t, each, "nlpd_error"); math.Abs(a-b) > 1e-12 || number(t, first, "nlpd") != number(t, each, "nlpd") {
+	if a, b := number(t, first, "nlpd_error")*math.Sqrt(60./59), number(t, each, "nlpd_error"); !(math.Abs(a-b) <= 1e-12) || number(t, first, "nlpd") != number(t, each, "nlpd") {
 		t.Errorf("standard errors %v and %v", a, b)
 	}
 }

@@ -60,7 +60,7 @@ func TestSelectProducts(t *testing.T) {
 	}
 	for k, f := range e["features"].([]any) {
 		f, w := f.(map[string]any), want["features"].([]any)[k].(map[string]any)
-		if f["name"] != w["name"] || math.Abs(number(t, f, "inclusion")-number(t, w, "inclusion")) > 1e-6 || math.Abs(number(t, f, "mean")-number(t, w, "mean")) > 1e-6 {
+		if f["name"] != w["name"] || !(math.Abs(number(t, f, "inclusion")-number(t, w, "inclusion")) <= 1e-6) || !(math.Abs(number(t, f, "mean")-number(t, w, "mean")) <= 1e-6) {
 			t.Errorf("%v, from the rows %v", f, w)
 		}
 	}

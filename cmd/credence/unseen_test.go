@@ -75,7 +75,7 @@ func TestUnseenFeaturesAreScoredAtTheirPrior(t *testing.T) {
 		gotMean, gotSD, warnings := latent(t, model, unseen)
 		for i, square := range squares {
 			want := math.Sqrt(sd[i]*sd[i] + variance*square)
-			if gotMean[i] != mean[i] || math.Abs(gotSD[i]-want) > 1e-12*want {
+			if gotMean[i] != mean[i] || !(math.Abs(gotSD[i]-want) <= 1e-12*want) {
 				t.Errorf("%s, row %d: f is %g ± %g, want %g ± %g", engine, i+1, gotMean[i], gotSD[i], mean[i], want)
 			}
 		}
@@ -138,7 +138,7 @@ func TestUnseenLevelsAtEveryDoor(t *testing.T) {
 	}
 	line, _ := lastLine(t, must(t, "evaluate", model, data, "--unseen", "prior", "--json"))
 	// The predictive distribution is a Student t, which differs from a normal one by little.
-	if got := number(t, line, "nlpd"); math.Abs(got-nlpd) > 0.02 {
+	if got := number(t, line, "nlpd"); !(math.Abs(got-nlpd) <= 0.02) {
 		t.Errorf("nlpd %v, want %v", got, nlpd)
 	}
 	const draws = 4000
@@ -150,7 +150,7 @@ func TestUnseenLevelsAtEveryDoor(t *testing.T) {
 			squares += gap * gap / draws
 		}
 		// Five standard errors of the variance of so many draws of a kurtosis of 5 at the most.
-		if want := answers[i][1] * answers[i][1]; math.Abs(squares/want-1) > 5*math.Sqrt(4.0/draws) {
+		if want := answers[i][1] * answers[i][1]; !(math.Abs(squares/want-1) <= 5*math.Sqrt(4.0/draws)) {
 			t.Errorf("row %d: draws have variance %v, want %v", i+1, squares, want)
 		}
 	}

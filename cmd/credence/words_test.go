@@ -76,7 +76,7 @@ func TestCalibrationInALine(t *testing.T) {
 			covered := number(t, e["coverage"].(map[string]any), level)
 			claimed := parse(t, level)
 			reach := 2.5 * math.Sqrt(claimed*(1-claimed)/number(t, e, "rows"))
-			if within = append(within, fmt.Sprintf("%.1f", 100*reach)); math.Abs(covered-claimed) > reach {
+			if within = append(within, fmt.Sprintf("%.1f", 100*reach)); !(math.Abs(covered-claimed) <= reach) {
 				verdict = "beyond"
 			}
 			held = append(held, fmt.Sprintf("%.1f", 100*covered))
@@ -106,7 +106,7 @@ func TestSmoothsInALine(t *testing.T) {
 	for k, end := range []string{"lowest", "highest"} {
 		at := smooth[end].(map[string]any)
 		for i, name := range []string{"mean", "sd", "at"} {
-			if shown := parse(t, line[1+3*k+i]); math.Abs(shown-number(t, at, name)) > 0.01*math.Abs(shown)+0.01 {
+			if shown := parse(t, line[1+3*k+i]); !(math.Abs(shown-number(t, at, name)) <= 0.01*math.Abs(shown)+0.01) {
 				t.Errorf("%s %s is %v, and %v in JSON", end, name, shown, at[name])
 			}
 		}

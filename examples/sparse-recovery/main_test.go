@@ -29,7 +29,7 @@ func TestRun(t *testing.T) {
 	}
 	large := 0
 	for _, v := range truth {
-		if math.Abs(v) > 0.2 {
+		if !(math.Abs(v) <= 0.2) {
 			large++
 		}
 	}

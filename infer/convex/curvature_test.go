@@ -19,7 +19,7 @@ func TestExpectedCurvature(t *testing.T) {
 					value, _, _ := p.At(s * s / noise)
 					want -= step * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * value * (z*z - 1) / variance
 				}
-				if got := expectedCurvature(p, mean, variance, noise); math.Abs(got-want) > 1e-4*want {
+				if got := expectedCurvature(p, mean, variance, noise); !(math.Abs(got-want) <= 1e-4*want) {
 					t.Errorf("%T%v at %v ± %v, noise %v: %v, want %v", p, p, mean, sd, noise, got, want)
 				}
 			}

@@ -57,18 +57,18 @@ func TestFewRows(t *testing.T) {
 					return fitOf(t, must.Value(convex.New(credence.Model{Features: c, Likelihood: l, Prior: w}, convex.Config{Steps: 300}))(t), rows)
 				}
 				got, want := of(rows), of(padded(rows, 40))
-				if a, b := boundOf(got), boundOf(want); math.Abs(a-b) > 1e-6*(1+math.Abs(b)) {
+				if a, b := boundOf(got), boundOf(want); !(math.Abs(a-b) <= 1e-6*(1+math.Abs(b))) {
 					t.Errorf("%s: bound %.9g, want %.9g", name, a, b)
 				}
 				for k, v := range got.Report.Hyper {
-					if other := want.Report.Hyper[k].Value; math.Abs(v.Value-other) > 1e-3*math.Abs(other) {
+					if other := want.Report.Hyper[k].Value; !(math.Abs(v.Value-other) <= 1e-3*math.Abs(other)) {
 						t.Errorf("%s: %s is %g, want %g", name, v.Name, v.Value, other)
 					}
 				}
 				m1, v1 := marginals(want)
 				m2, v2 := marginals(got)
 				for j := range m1 {
-					if math.Abs(m1[j]-m2[j]) > 1e-3*math.Sqrt(v1[j]) || math.Abs(v2[j]/v1[j]-1) > 1e-3 {
+					if !(math.Abs(m1[j]-m2[j]) <= 1e-3*math.Sqrt(v1[j])) || !(math.Abs(v2[j]/v1[j]-1) <= 1e-3) {
 						t.Errorf("%s: weight %d is %g ± %g, want %g ± %g", name, j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
 					}
 				}

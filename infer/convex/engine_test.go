@@ -53,20 +53,20 @@ func TestNormal(t *testing.T) {
 		}
 		want := fitOf(t, must.Value(exact.New(model, exact.Config{}))(t), rows)
 		got := fitOf(t, must.Value(convex.New(model, convex.Config{}))(t), rows)
-		if math.Abs(*got.Report.EvidenceBound-*want.Report.Evidence) > 1e-8 {
+		if !(math.Abs(*got.Report.EvidenceBound-*want.Report.Evidence) <= 1e-8) {
 			t.Errorf("bound %.10g, evidence %.10g", *got.Report.EvidenceBound, *want.Report.Evidence)
 		}
 		m1, v1 := marginals(want)
 		m2, v2 := marginals(got)
 		for j := range m1 {
-			if math.Abs(m1[j]-m2[j]) > 1e-8 || math.Abs(v1[j]/v2[j]-1) > 1e-8 {
+			if !(math.Abs(m1[j]-m2[j]) <= 1e-8) || !(math.Abs(v1[j]/v2[j]-1) <= 1e-8) {
 				t.Errorf("weight %d is %g ± %g, want %g ± %g", j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
 			}
 		}
 		const draws = 4000
 		m2, v2 = marginals(fitOf(t, must.Value(convex.New(model, convex.Config{Variances: convex.Sampled, K: draws}))(t), rows))
 		for j := range m1 { // five standard errors of a variance; means end at a hundredth of a standard deviation
-			if math.Abs(m1[j]-m2[j]) > 0.05*math.Sqrt(v1[j]) || math.Abs(v2[j]/v1[j]-1) > 5*math.Sqrt(2./draws) {
+			if !(math.Abs(m1[j]-m2[j]) <= 0.05*math.Sqrt(v1[j])) || !(math.Abs(v2[j]/v1[j]-1) <= 5*math.Sqrt(2./draws)) {
 				t.Errorf("by draws weight %d is %g ± %g, want %g ± %g", j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
 			}
 		}
@@ -88,11 +88,11 @@ func TestForms(t *testing.T) {
 		m1, v1 := marginals(want)
 		m2, v2 := marginals(got)
 		for j := range m1 {
-			if math.Abs(m1[j]-m2[j]) > 0.1*math.Sqrt(v1[j]) || math.Abs(v2[j]/v1[j]-1) > 0.3 {
+			if !(math.Abs(m1[j]-m2[j]) <= 0.1*math.Sqrt(v1[j])) || !(math.Abs(v2[j]/v1[j]-1) <= 0.3) {
 				t.Errorf("%v: weight %d is %g ± %g by draws, %g ± %g exactly", p, j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
 			}
 		}
-		if mean, _ := marginals(fitOf(t, must.Value(convex.New(model, convex.Config{Variances: convex.LanczosMethod, K: 6, Steps: 40}))(t), rows)); math.Abs(mean[1]-m1[1]) > 0.05*math.Sqrt(v1[1]) {
+		if mean, _ := marginals(fitOf(t, must.Value(convex.New(model, convex.Config{Variances: convex.LanczosMethod, K: 6, Steps: 40}))(t), rows)); !(math.Abs(mean[1]-m1[1]) <= 0.05*math.Sqrt(v1[1])) {
 			t.Errorf("%v: weight 1 is %g by Lanczos, %g exactly", p, mean[1], m1[1])
 		}
 	}
@@ -177,7 +177,7 @@ func TestStart(t *testing.T) {
 	m1, v1 := marginals(want)
 	m2, v2 := marginals(got)
 	for j := range m1 {
-		if math.Abs(m1[j]-m2[j]) > 1e-4*math.Sqrt(v1[j]) || math.Abs(v1[j]-v2[j]) > 1e-3*v1[j] {
+		if !(math.Abs(m1[j]-m2[j]) <= 1e-4*math.Sqrt(v1[j])) || !(math.Abs(v1[j]-v2[j]) <= 1e-3*v1[j]) {
 			t.Errorf("numbers: weight %d moves from N(%v, %v) to N(%v, %v)", j, m1[j], v1[j], m2[j], v2[j])
 		}
 	}
@@ -245,7 +245,7 @@ func TestLimitWhileLearning(t *testing.T) {
 		got, _ := marginals(fitOf(t, must.Value(convex.New(held, convex.Config{Variances: way, Steps: 1}))(t), rows))
 		want, _ := marginals(fitted)
 		for j := range got {
-			if math.Abs(got[j]-want[j]) > 1e-6 {
+			if !(math.Abs(got[j]-want[j]) <= 1e-6) {
 				t.Errorf("%s: weight %d is %v, and %v with the same values held", way, j, want[j], got[j])
 			}
 		}
@@ -269,7 +269,7 @@ func TestNumbers(t *testing.T) {
 	for way, tolerance := range map[convex.Variances]float64{convex.Exact: 1e-3, convex.Sampled: 0.05} {
 		got := values(fitOf(t, must.Value(convex.New(model, convex.Config{Hyper: param.Mode, Variances: way, K: 400, Steps: 100}))(t), rows))
 		for k, v := range got {
-			if math.Abs(v/want[k]-1) > tolerance {
+			if !(math.Abs(v/want[k]-1) <= tolerance) {
 				t.Errorf("%s: noise and prior variance are %v, want %v", way, got, want)
 			}
 		}
@@ -279,7 +279,7 @@ func TestNumbers(t *testing.T) {
 	model.Prior = prior.StudentT{DF: 1e7, Scale: param.Hold(math.Sqrt2)}
 	m2, v2 := marginals(fitOf(t, must.Value(convex.New(model, convex.Config{}))(t), rows))
 	for j := range m1 {
-		if math.Abs(m1[j]-m2[j]) > 1e-4*math.Sqrt(v1[j]) || math.Abs(v2[j]/v1[j]-1) > 1e-4 {
+		if !(math.Abs(m1[j]-m2[j]) <= 1e-4*math.Sqrt(v1[j])) || !(math.Abs(v2[j]/v1[j]-1) <= 1e-4) {
 			t.Errorf("weight %d is N(%v, %v) under a Student t, N(%v, %v) under a normal prior", j, m2[j], v2[j], m1[j], v1[j])
 		}
 	}

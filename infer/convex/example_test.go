@@ -57,7 +57,7 @@ func ExampleSolve() {
 	}
 	jumps := 0
 	for i, s := range solution.Sites {
-		if math.Abs(s) > 3*math.Sqrt(solution.Variance[i]) {
+		if !(math.Abs(s) <= 3*math.Sqrt(solution.Variance[i])) {
 			jumps++
 		}
 	}

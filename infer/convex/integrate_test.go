@@ -47,7 +47,7 @@ func TestIntegrateNormal(t *testing.T) {
 			t.Errorf("%d rows: %+v", n, r)
 			continue
 		}
-		if r.Hyperparameters != "integrate" || math.Abs(*r.EvidenceBound-*s.Evidence) > 2e-3 || math.Abs(*r.EvidenceBoundMode-*s.EvidenceMode) > 2e-3 {
+		if r.Hyperparameters != "integrate" || !(math.Abs(*r.EvidenceBound-*s.Evidence) <= 2e-3) || !(math.Abs(*r.EvidenceBoundMode-*s.EvidenceMode) <= 2e-3) {
 			t.Errorf("%d rows, %s: bound %.6g, at the mode %.6g; evidence %.6g, %.6g", n, r.Hyperparameters, *r.EvidenceBound, *r.EvidenceBoundMode, *s.Evidence, *s.EvidenceMode)
 		}
 		for _, name := range []string{"noise_variance", "prior_variance.linear"} {
@@ -63,7 +63,7 @@ func TestIntegrateNormal(t *testing.T) {
 		m1, v1 := marginals(want)
 		m2, v2 := marginals(got)
 		for j := range m1 {
-			if math.Abs(m1[j]-m2[j]) > 2e-3*math.Sqrt(v1[j]) || math.Abs(v1[j]/v2[j]-1) > 4e-3 {
+			if !(math.Abs(m1[j]-m2[j]) <= 2e-3*math.Sqrt(v1[j])) || !(math.Abs(v1[j]/v2[j]-1) <= 4e-3) {
 				t.Errorf("%d rows: weight %d is %g ± %g, want %g ± %g", n, j, m2[j], math.Sqrt(v2[j]), m1[j], math.Sqrt(v1[j]))
 			}
 		}
@@ -119,17 +119,17 @@ func TestIntegrateGrid(t *testing.T) {
 			}
 		}
 		evidence := math.Log(total*12*sd/(points-1)) + highest
-		if math.Abs(*r.EvidenceBound-evidence) > 0.02 || !(*r.EvidenceBoundMode > *r.EvidenceBound) {
+		if !(math.Abs(*r.EvidenceBound-evidence) <= 0.02) || !(*r.EvidenceBoundMode > *r.EvidenceBound) {
 			t.Errorf("%v: bound %.4f, at the mode %.4f, on the grid %.4f", c.learned, *r.EvidenceBound, *r.EvidenceBoundMode, evidence)
 		}
-		if math.Abs(centre-moment/total) > 0.05*sd {
+		if !(math.Abs(centre-moment/total) <= 0.05*sd) {
 			t.Errorf("%v: the mean logarithm is %.4f, on the grid %.4f ± %.4f", c.learned, centre, moment/total, sd)
 		}
 		m, v := marginals(got)
 		for j := range d {
 			mean[j] /= total
 			variance := square[j]/total - mean[j]*mean[j]
-			if math.Abs(m[j]-mean[j]) > 0.02*math.Sqrt(variance) || math.Abs(v[j]/variance-1) > 0.04 {
+			if !(math.Abs(m[j]-mean[j]) <= 0.02*math.Sqrt(variance)) || !(math.Abs(v[j]/variance-1) <= 0.04) {
 				t.Errorf("%v: weight %d is %.4f ± %.4f, on the grid %.4f ± %.4f", c.learned, j, m[j], math.Sqrt(v[j]), mean[j], math.Sqrt(variance))
 			}
 		}

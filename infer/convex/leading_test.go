@@ -73,7 +73,7 @@ func TestLeading(t *testing.T) {
 					if i == j {
 						want = 1
 					}
-					if math.Abs(product.At(i, j)-want) > 1e-9 {
+					if !(math.Abs(product.At(i, j)-want) <= 1e-9) {
 						t.Fatalf("centred %t, classes %t: the product with A has %v at %d, %d", centred, classes, product.At(i, j), i, j)
 					}
 				}
@@ -113,7 +113,7 @@ func TestLeading(t *testing.T) {
 						case i == j:
 							want = 1 / diagonal[i]
 						}
-						if math.Abs(few.Row(i)[j]-want) > 1e-9 {
+						if !(math.Abs(few.Row(i)[j]-want) <= 1e-9) {
 							t.Errorf("centred %t, classes %t: %v at %d, %d, want %v", centred, classes, few.Row(i)[j], i, j, want)
 						}
 					}

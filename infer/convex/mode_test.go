@@ -81,7 +81,7 @@ func TestNearest(t *testing.T) {
 					best = s
 				}
 			}
-			if got := nearest(p, v, shift, weight, noise); math.Abs(got-best) > 1.1e-3 {
+			if got := nearest(p, v, shift, weight, noise); !(math.Abs(got-best) <= 1.1e-3) {
 				t.Errorf("%T at %v: %v, by the grid %v", p, v, got, best)
 			}
 		}

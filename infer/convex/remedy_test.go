@@ -29,7 +29,7 @@ func TestRemedyHalvesTheError(t *testing.T) {
 		return 0, 0
 	}
 	off, remedy := told(8)
-	if half, _ := told(remedy); math.Abs(half/off-0.5) > 0.02 {
+	if half, _ := told(remedy); !(math.Abs(half/off-0.5) <= 0.02) {
 		t.Errorf("the error is %g of 8 draws, and %g of the %d that would halve it", off, half, remedy)
 	}
 }

@@ -38,7 +38,7 @@ func TestSlopes(t *testing.T) {
 			mean += share * covariance(i, j) * mode.Mean[j]
 			variance += share * covariance(i, j) * covariance(i, j)
 		}
-		if sd := math.Sqrt(mode.Variance[i]); math.Abs(slopes.Mean[i]-mean) > 0.01*sd || math.Abs(slopes.Variance[i]/variance-1) > 0.01 {
+		if sd := math.Sqrt(mode.Variance[i]); !(math.Abs(slopes.Mean[i]-mean) <= 0.01*sd) || !(math.Abs(slopes.Variance[i]/variance-1) <= 0.01) {
 			t.Errorf("weight %d ± %v: slopes %v and %v, want %v and %v", i, sd, slopes.Mean[i], slopes.Variance[i], mean, variance)
 		}
 	}

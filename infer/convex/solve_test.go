@@ -156,16 +156,16 @@ func TestMinimum(t *testing.T) {
 			}
 		}
 		phi, mean, z := direct(p, gamma)
-		if math.Abs(phi-solution.Phi) > 1e-5*(1+math.Abs(phi)) {
+		if !(math.Abs(phi-solution.Phi) <= 1e-5*(1+math.Abs(phi))) {
 			t.Errorf("%s: φ = %.9g, directly %.9g", name, solution.Phi, phi)
 		}
 		for j := range mean {
-			if math.Abs(mean[j]-solution.Mean[j]) > 1e-5 {
+			if !(math.Abs(mean[j]-solution.Mean[j]) <= 1e-5) {
 				t.Errorf("%s: mean %d is %g, directly %g", name, j, solution.Mean[j], mean[j])
 			}
 		}
 		for i := range z {
-			if math.Abs(z[i]*p.Noise/solution.Variance[i]-1) > 1e-4 {
+			if !(math.Abs(z[i]*p.Noise/solution.Variance[i]-1) <= 1e-4) {
 				t.Errorf("%s: variance %d is %g, directly %g", name, i, solution.Variance[i], z[i]*p.Noise)
 			}
 		}
@@ -271,10 +271,10 @@ func TestSites(t *testing.T) {
 			h := 1e-4 * x
 			up, firstUp, _ := p.At(x + h)
 			down, firstDown, _ := p.At(x - h)
-			if got := (up - down) / (2 * h); math.Abs(got-first) > 1e-5*math.Abs(first)+1e-9/h*1e-6 {
+			if got := (up - down) / (2 * h); !(math.Abs(got-first) <= 1e-5*math.Abs(first)+1e-9/h*1e-6) {
 				t.Errorf("%T at %g: slope %g, by differences %g", p, x, first, got)
 			}
-			if got := (firstUp - firstDown) / (2 * h); math.Abs(got-second) > 1e-4*math.Abs(second)+1e-9 && x > 1e-5 {
+			if got := (firstUp - firstDown) / (2 * h); !(math.Abs(got-second) <= 1e-4*math.Abs(second)+1e-9) && x > 1e-5 {
 				t.Errorf("%T at %g: curvature %g, by differences %g", p, x, second, got)
 			}
 			if first > 0 || second < 0 {
@@ -314,7 +314,7 @@ func TestVariances(t *testing.T) {
 	must.Succeed(t, f.variances(context.Background(), drawn))
 	square := 0.0
 	for i, w := range want {
-		if math.Abs(last[i]-w) > 1e-9*w {
+		if !(math.Abs(last[i]-w) <= 1e-9*w) {
 			t.Errorf("variance %d by Lanczos is %.12g, exactly %.12g", i, last[i], w)
 		}
 		square += (drawn[i]/w - 1) * (drawn[i]/w - 1) / float64(len(want))
@@ -327,7 +327,7 @@ func TestVariances(t *testing.T) {
 	z := make([]float64, 5)
 	must.Succeed(t, l.variances(context.Background(), z))
 	for i, v := range z {
-		if math.Abs(v-0.5) > 1e-12 {
+		if !(math.Abs(v-0.5) <= 1e-12) {
 			t.Errorf("variance %d of ½I is %g", i, v)
 		}
 	}

@@ -77,7 +77,7 @@ func TestThin(t *testing.T) {
 			var want mat.VecDense
 			want.MulVec(&inverse, mat.NewVecDense(d, v))
 			for j, x := range got {
-				if math.Abs(x-want.AtVec(j)) > 1e-6*(1+math.Abs(want.AtVec(j))) {
+				if !(math.Abs(x-want.AtVec(j)) <= 1e-6*(1+math.Abs(want.AtVec(j)))) {
 					t.Fatalf("centred %t, heavy %t: weight %d is %v, want %v", centred, heavy, j, x, want.AtVec(j))
 				}
 			}
@@ -89,7 +89,7 @@ func TestThin(t *testing.T) {
 			half.Mul(b, &inverse)
 			all.Mul(&half, b.T())
 			for i, value := range z {
-				if exact := all.At(i, i); math.Abs(value-exact) > 5*drawnError(draws)*exact {
+				if exact := all.At(i, i); !(math.Abs(value-exact) <= 5*drawnError(draws)*exact) {
 					t.Errorf("centred %t, heavy %t: z of site %d is %v, want %v", centred, heavy, i, value, exact)
 				}
 			}
@@ -99,7 +99,7 @@ func TestThin(t *testing.T) {
 					for _, xi := range s.last {
 						sum += xi[j] * xi[k] / draws
 					}
-					if math.Abs(sum-exact) > 5*math.Sqrt((inverse.At(j, j)*inverse.At(k, k)+exact*exact)/draws) {
+					if !(math.Abs(sum-exact) <= 5*math.Sqrt((inverse.At(j, j)*inverse.At(k, k)+exact*exact)/draws)) {
 						t.Errorf("centred %t, heavy %t: the covariance of weights %d and %d is %v, want %v", centred, heavy, j, k, sum, exact)
 					}
 				}

@@ -117,7 +117,7 @@ func TestFactoredLanczos(t *testing.T) {
 			exact := make([]float64, n)
 			must.Succeed(t, a.variances(ctx, exact))
 			for i, v := range got[0] {
-				if math.Abs(v-got[1][i]) > 1e-9*v || v > exact[i]*(1+1e-9) || steps == d && v < exact[i]*(1-1e-9) {
+				if !(math.Abs(v-got[1][i]) <= 1e-9*v) || v > exact[i]*(1+1e-9) || steps == d && v < exact[i]*(1-1e-9) {
 					t.Errorf("%d×%d, %d steps: variance %d is %v, by columns %v, exactly %v", n, d, steps, i, v, got[1][i], exact[i])
 				}
 			}

@@ -57,7 +57,7 @@ func TestStuckLeavesSites(t *testing.T) {
 			t.Errorf("seed %d: sites, inclusions or what is learned moved", seed)
 		}
 		for j, v := range f.q.variance {
-			if math.Abs(v/variance[j]-1) > 1e-6 {
+			if !(math.Abs(v/variance[j]-1) <= 1e-6) {
 				t.Errorf("seed %d: the variance of weight %d is %v and was %v", seed, j, v, variance[j])
 			}
 		}

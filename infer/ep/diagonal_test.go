@@ -54,11 +54,11 @@ func TestTree(t *testing.T) {
 		}
 		must.Succeed(t, full.take(weights, rows, true))
 		for j := range d {
-			if math.Abs(full.mean[j]-tree.mean[j]) > 1e-6 || math.Abs(full.variance[j]-tree.variance[j]) > 1e-9 {
+			if !(math.Abs(full.mean[j]-tree.mean[j]) <= 1e-6) || !(math.Abs(full.variance[j]-tree.variance[j]) <= 1e-9) {
 				t.Errorf("sparse %t, weight %d: %g ± %g, with the full covariance %g ± %g", sparse, j, tree.mean[j], tree.variance[j], full.mean[j], full.variance[j])
 			}
 		}
-		if a, b := tree.integral(tree), full.integral(full); math.Abs(a-b) > 1e-9 {
+		if a, b := tree.integral(tree), full.integral(full); !(math.Abs(a-b) <= 1e-9) {
 			t.Errorf("sparse %t: integral %g, with the full covariance %g", sparse, a, b)
 		}
 	}
@@ -78,7 +78,7 @@ func TestDiagonal(t *testing.T) {
 			gap := q.InclusionProbability(j+1) - inclusion[j]
 			square += gap * gap / p
 		}
-		if math.Sqrt(square) > 0.05 || math.Abs(*fitted.Report.EvidenceEstimate-evidence) > 0.5 {
+		if math.Sqrt(square) > 0.05 || !(math.Abs(*fitted.Report.EvidenceEstimate-evidence) <= 0.5) {
 			t.Errorf("sparse %t: inclusions are off by %.3f (root mean square), evidence %.3f of %.3f", sparse, math.Sqrt(square), *fitted.Report.EvidenceEstimate, evidence)
 		}
 		t.Log(math.Sqrt(square), *fitted.Report.EvidenceEstimate-evidence, fitted.Report.Iterations)
@@ -97,7 +97,7 @@ func TestDiagonalClasses(t *testing.T) {
 	got.Marginals(m2, v2)
 	for j := range 60 {
 		a, b := full.(credence.Selector).InclusionProbability(j+1), got.(credence.Selector).InclusionProbability(j+1)
-		if math.Abs(a-b) > 0.15 || math.Abs(m1[j+1]-m2[j+1]) > 0.5*math.Sqrt(v1[j+1])+0.02 {
+		if !(math.Abs(a-b) <= 0.15) || !(math.Abs(m1[j+1]-m2[j+1]) <= 0.5*math.Sqrt(v1[j+1])+0.02) {
 			t.Errorf("weight %d: inclusion %.3f and mean %.3f, with all covariances %.3f and %.3f", j, b, m2[j+1], a, m1[j+1])
 		}
 	}
@@ -125,10 +125,10 @@ func TestDiagonalUnits(t *testing.T) {
 			}
 		}
 		for j := range p + 1 {
-			if math.Abs(m[1][j]-times*m[0][j]) > 1e-9*times || math.Abs(v[1][j]/(times*times*v[0][j])-1) > 1e-9 {
+			if !(math.Abs(m[1][j]-times*m[0][j]) <= 1e-9*times) || !(math.Abs(v[1][j]/(times*times*v[0][j])-1) <= 1e-9) {
 				t.Errorf("covariance %q: weight %d is %g ± %g, want %g times %g ± %g", covariance, j, m[1][j], math.Sqrt(v[1][j]), times, m[0][j], math.Sqrt(v[0][j]))
 			}
-			if j < p && math.Abs(inclusion[1][j]-inclusion[0][j]) > 1e-9 {
+			if j < p && !(math.Abs(inclusion[1][j]-inclusion[0][j]) <= 1e-9) {
 				t.Errorf("covariance %q: column %d is in by %g, and %g in other units", covariance, j+1, inclusion[0][j], inclusion[1][j])
 			}
 		}

@@ -49,7 +49,7 @@ func TestDraws(t *testing.T) {
 			if c.correlation == 0 {
 				want[j-1] = q.InclusionProbability(j)
 			}
-			if math.Abs(share-want[j-1]) > tolerance {
+			if !(math.Abs(share-want[j-1]) <= tolerance) {
 				t.Errorf("%+v: weight %d is in %.4f of the draws, and should be in %.4f", c, j, share, want[j-1])
 			}
 			for other := 0; c.correlation == 0 && other < k; other++ {
@@ -65,7 +65,7 @@ func TestDraws(t *testing.T) {
 				}
 				// six standard errors of how often both are in, of samples without replacement
 				n := float64(draws.Count)
-				if expected := others * share; math.Abs(both-expected) > 1+6*math.Sqrt(expected*(1-share)*(1-others/n)) {
+				if expected := others * share; !(math.Abs(both-expected) <= 1+6*math.Sqrt(expected*(1-share)*(1-others/n))) {
 					t.Errorf("weights %d and %d are both in %v draws, and should be in %.1f", draws.Weights[other], j, both, expected)
 				}
 			}

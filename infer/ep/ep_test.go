@@ -65,7 +65,7 @@ func TestEnumeration(t *testing.T) {
 		if math.Sqrt(square) > c.rmse || far > 0.1 {
 			t.Errorf("%+v: inclusions are off by %.3f (root mean square), weights by %.3f", c, math.Sqrt(square), far)
 		}
-		if got := *fitted.Report.EvidenceEstimate; math.Abs(got-evidence) > 0.2 {
+		if got := *fitted.Report.EvidenceEstimate; !(math.Abs(got-evidence) <= 0.2) {
 			t.Errorf("%+v: log evidence is %.4f, by enumeration %.4f", c, got, evidence)
 		}
 		if fitted.Report.Status != credence.Converged {
@@ -99,13 +99,13 @@ func TestReported(t *testing.T) {
 	integrated := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{})
 	want := values(mode)
 	for k, got := range values(integrated) {
-		if math.Abs(got/want[k]-1) > 0.02 {
+		if !(math.Abs(got/want[k]-1) <= 0.02) {
 			t.Errorf("value %d is reported as %g when integrated, and is %g at the mode", k, got, want[k])
 		}
 	}
 	noise := mode.Members[0].Model.Likelihood.(likelihood.Gaussian).NoiseVariance.Value
 	at := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(noise)}, held(want[0], want[1]), Config{})
-	if a, b := *mode.Report.EvidenceEstimate, *at.Report.EvidenceEstimate; math.Abs(a-b) > 1e-3 {
+	if a, b := *mode.Report.EvidenceEstimate, *at.Report.EvidenceEstimate; !(math.Abs(a-b) <= 1e-3) {
 		t.Errorf("log evidence is %.5f at the mode, %.5f where its values are held", a, b)
 	}
 	if *integrated.Report.EvidenceEstimate >= *mode.Report.EvidenceEstimate {
@@ -125,7 +125,7 @@ func TestEmptyColumns(t *testing.T) {
 			q, pi := fitted.Members[0].Posterior.(credence.Selector), fitted.Members[0].Model.Prior.(prior.SpikeSlab).Inclusion.Value
 			m, v := make([]float64, 21), make([]float64, 21)
 			q.Marginals(m, v)
-			if m[8] != 0 || !(v[8] > 0) || treatment == param.Mode && math.Abs(q.InclusionProbability(8)-pi) > 1e-6 {
+			if m[8] != 0 || !(v[8] > 0) || treatment == param.Mode && !(math.Abs(q.InclusionProbability(8)-pi) <= 1e-6) {
 				t.Errorf("n = %d, %s: %g ± %g, inclusion %g of %g", n, treatment, m[8], math.Sqrt(v[8]), q.InclusionProbability(8), pi)
 			}
 			if fitted.Report.EvidenceEstimate == nil {
@@ -162,7 +162,7 @@ func TestPosteriors(t *testing.T) {
 			full.Latent(ws, m1, v1, &phi)
 			rows.Latent(ws, m2, v2, &phi)
 			for i := range m1 {
-				if math.Abs(m1[i]-m2[i]) > 1e-9*(1+math.Abs(m1[i])) || math.Abs(v1[i]/v2[i]-1) > 1e-6 {
+				if !(math.Abs(m1[i]-m2[i]) <= 1e-9*(1+math.Abs(m1[i]))) || !(math.Abs(v1[i]/v2[i]-1) <= 1e-6) {
 					t.Errorf("sparse %t, %v, row %d: f is %g ± %g by the rows, %g ± %g by all covariances", sparse, l, i, m2[i], math.Sqrt(v2[i]), m1[i], math.Sqrt(v1[i]))
 				}
 			}

@@ -66,7 +66,7 @@ func TestGroups(t *testing.T) {
 			if math.Sqrt(square) > c.rmse || far > c.rmse+0.05 {
 				t.Errorf("%+v: inclusions are off by %.3f (root mean square), weights by %.3f", c, math.Sqrt(square), far)
 			}
-			if got, err := f.logEvidence(); err != nil || math.Abs(got-evidence) > c.nats {
+			if got, err := f.logEvidence(); err != nil || !(math.Abs(got-evidence) <= c.nats) {
 				t.Errorf("%+v: log evidence is %.4f, by enumeration %.4f (%v)", c, got, evidence, err)
 			}
 		}
@@ -92,11 +92,11 @@ func TestOneMember(t *testing.T) {
 		a := must.Value(f.integrate(context.Background(), &siteState{f.theta(), f.sites(), f.inclusions()}))(t)
 		want, evidence := alone.Members[0].Posterior.(credence.Selector), *alone.Report.EvidenceEstimate
 		for j, got := range a.inclusion {
-			if math.Abs(got-want.InclusionProbability(j)) > 1e-3 {
+			if !(math.Abs(got-want.InclusionProbability(j)) <= 1e-3) {
 				t.Errorf("n = %d: inclusion %d is %.6f as a group and %.6f alone", n, j, got, want.InclusionProbability(j))
 			}
 		}
-		if math.Abs(a.evidence-evidence) > 1e-3 {
+		if !(math.Abs(a.evidence-evidence) <= 1e-3) {
 			t.Errorf("n = %d: log evidence is %.6f as groups and %.6f alone", n, a.evidence, evidence)
 		}
 	}

@@ -29,14 +29,14 @@ func TestKept(t *testing.T) {
 		q := fitted.Members[0].Posterior.(credence.Selector)
 		q.Marginals(m, v)
 		for j, want := range inclusion {
-			if got := q.InclusionProbability(j + 1); math.Abs(got-want) > 0.05 || j < 2 && got != 1 {
+			if got := q.InclusionProbability(j + 1); !(math.Abs(got-want) <= 0.05) || j < 2 && got != 1 {
 				t.Errorf("n = %d: inclusion of column %d is %.3f, by enumeration %.3f", n, j+1, got, want)
 			}
-			if math.Abs(m[j+1]-weights[j]) > 0.05 {
+			if !(math.Abs(m[j+1]-weights[j]) <= 0.05) {
 				t.Errorf("n = %d: weight %d is %.3f, by enumeration %.3f", n, j+1, m[j+1], weights[j])
 			}
 		}
-		if got := *fitted.Report.EvidenceEstimate; math.Abs(got-evidence) > 0.2 {
+		if got := *fitted.Report.EvidenceEstimate; !(math.Abs(got-evidence) <= 0.2) {
 			t.Errorf("n = %d: log evidence is %.3f, by enumeration %.3f", n, got, evidence)
 		}
 		if name := fitted.Report.Hyper[len(fitted.Report.Hyper)-1].Name; name != "prior_variance.kept" {

@@ -59,11 +59,11 @@ func TestShutOut(t *testing.T) {
 				inclusions[k][j] = q.InclusionProbability(1 + j)
 			}
 		}
-		if !(shared[0] > 0) || math.Abs(shared[1]/shared[0]-1) > 1e-4 {
+		if !(shared[0] > 0) || !(math.Abs(shared[1]/shared[0]-1) <= 1e-4) {
 			t.Errorf("%s, own odds %v: the shared inclusion is %v, and %v without their columns", treatment, c.odds, shared[1], shared[0])
 		}
 		for j, want := range inclusions[0] {
-			if math.Abs(inclusions[1][j]-want) > 1e-4 {
+			if !(math.Abs(inclusions[1][j]-want) <= 1e-4) {
 				t.Errorf("%s, own odds %v: inclusion of column %d is %v, and %v without their columns", treatment, c.odds, j, inclusions[1][j], want)
 			}
 		}

@@ -32,7 +32,7 @@ func (s *score) add(truth, mean, variance, df float64) {
 	s.count++
 	s.squares += z * z
 	s.errors += (truth - mean) * (truth - mean)
-	if math.Abs(z) > 3 {
+	if !(math.Abs(z) <= 3) {
 		s.far++
 	}
 	if math.Abs(z) <= halfWidth(df) {

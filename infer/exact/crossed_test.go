@@ -50,16 +50,16 @@ func TestCrossedFitsAsFactor(t *testing.T) {
 	if r.Status != credence.Converged || r.Evidence != nil || len(r.Remarks) != 1 || !strings.Contains(r.Remarks[0], "conjugate gradients") {
 		t.Errorf("%v, evidence %v, remarks %q", r.Status, r.Evidence, r.Remarks)
 	}
-	if gap, se := *r.EvidenceMode-*want.Report.EvidenceMode, *r.EvidenceStandardError; math.Abs(gap) > 4*se || !(se > 0 && se < 1) {
+	if gap, se := *r.EvidenceMode-*want.Report.EvidenceMode, *r.EvidenceStandardError; !(math.Abs(gap) <= 4*se) || !(se > 0 && se < 1) {
 		t.Errorf("the evidence is off by %.3f ± %.3f", gap, se)
 	}
 	for k, v := range want.Report.Hyper {
-		if ratio := math.Sqrt(r.Hyper[k].Value / v.Value); math.Abs(ratio-1) > 1e-3 {
+		if ratio := math.Sqrt(r.Hyper[k].Value / v.Value); !(math.Abs(ratio-1) <= 1e-3) {
 			t.Errorf("the standard deviation of %s is %.5f times that of a factor", v.Name, ratio)
 		}
 	}
 	for k, v := range want.Report.HyperSD {
-		if ratio := r.HyperSD[k].Value / v.Value; math.Abs(ratio-1) > 0.05 {
+		if ratio := r.HyperSD[k].Value / v.Value; !(math.Abs(ratio-1) <= 0.05) {
 			t.Errorf("what is not known of %s is %.4f times that of a factor", v.Name, ratio)
 		}
 	}
@@ -71,7 +71,7 @@ func TestCrossedFitsAsFactor(t *testing.T) {
 	var off []float64
 	for j := range mean {
 		sd := math.Sqrt(wantVariance[j])
-		if math.Abs(mean[j]-wantMean[j]) > 2e-3*sd {
+		if !(math.Abs(mean[j]-wantMean[j]) <= 2e-3*sd) {
 			t.Errorf("mean of weight %d is off by %.2g standard deviations", j, (mean[j]-wantMean[j])/sd)
 		}
 		off = append(off, math.Abs(math.Sqrt(variance[j])/sd-1))
@@ -109,7 +109,7 @@ func TestCrossedFitsAsFactor(t *testing.T) {
 			square += (draw[j] - mean[j]) * (draw[j] - mean[j]) / variance[j] / draws / float64(d)
 		}
 	}
-	if math.Abs(square-1) > 0.03 {
+	if !(math.Abs(square-1) <= 0.03) {
 		t.Errorf("draws have %.4f of the variances", square)
 	}
 }
@@ -169,11 +169,11 @@ func TestCurvatureOfCrossed(t *testing.T) {
 		at.prior[k] = before
 		for l := range e.groups {
 			want := 2 * (up[l+1] - down[l+1]) / (2 * h)
-			if size := math.Sqrt(curvature.At(k+1, k+1) * curvature.At(l+1, l+1)); math.Abs(curvature.At(k+1, l+1)-want) > 0.15*size {
+			if size := math.Sqrt(curvature.At(k+1, k+1) * curvature.At(l+1, l+1)); !(math.Abs(curvature.At(k+1, l+1)-want) <= 0.15*size) {
 				t.Errorf("%s and %s: %.4g, by differences %.4g", g.Name, e.groups[l].Name, curvature.At(k+1, l+1), want)
 			}
 		}
-		if want := (up[0] - down[0]) / (2 * h); math.Abs(curvature.At(0, k+1)-want) > 0.15*math.Sqrt(curvature.At(0, 0)*curvature.At(k+1, k+1)) {
+		if want := (up[0] - down[0]) / (2 * h); !(math.Abs(curvature.At(0, k+1)-want) <= 0.15*math.Sqrt(curvature.At(0, 0)*curvature.At(k+1, k+1))) {
 			t.Errorf("%s and noise: %.4g, by differences %.4g", g.Name, curvature.At(0, k+1), want)
 		}
 	}

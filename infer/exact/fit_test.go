@@ -150,13 +150,13 @@ func TestRecoversTheTruth(t *testing.T) {
 	}
 	f := fitted(t, model(linear(p), prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
 	// Five standard errors of a variance estimate from n = 4000 rows: 0.25·5·√(2/n).
-	if v := hyperOf(t, f, "noise_variance"); math.Abs(v-0.25) > 0.25*5*math.Sqrt(2.0/n) {
+	if v := hyperOf(t, f, "noise_variance"); !(math.Abs(v-0.25) <= 0.25*5*math.Sqrt(2.0/n)) {
 		t.Errorf("the noise variance is %v, want 0.25", v)
 	}
 	mean, variance := make([]float64, p+1), make([]float64, p+1)
 	f.Members[0].Posterior.Marginals(mean, variance)
 	for j, want := range append([]float64{5}, w...) {
-		if math.Abs(mean[j]-want) > 5*math.Sqrt(variance[j]) {
+		if !(math.Abs(mean[j]-want) <= 5*math.Sqrt(variance[j])) {
 			t.Errorf("weight %d is %v ± %v, want %v", j, mean[j], math.Sqrt(variance[j]), want)
 		}
 	}

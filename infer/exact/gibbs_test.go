@@ -107,7 +107,7 @@ func TestAgainstGibbs(t *testing.T) {
 		for j := range d {
 			ratio := math.Sqrt(gotVariance[j+1]) / wantSD[j]
 			worst = math.Max(worst, math.Abs(ratio-1))
-			if math.Abs(ratio-1) > 0.05 {
+			if !(math.Abs(ratio-1) <= 0.05) {
 				t.Errorf("%s %d: the standard deviation of weight %d is %.3f of the sampler's", c.name, c.n, j, ratio)
 			}
 			if gap := math.Abs(gotMean[j+1]-wantMean[j]) / wantSD[j]; gap > 0.1 {

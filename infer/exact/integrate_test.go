@@ -201,7 +201,7 @@ func TestAgainstImportanceSampling(t *testing.T) {
 			if gap := math.Abs(m[j]/unit-mean[j]) / math.Sqrt(variance[j]); gap > 0.08 {
 				t.Errorf("%v: mean of weight %d is off by %v standard deviations", c, j, gap)
 			}
-			if ratio := math.Sqrt(v[j]/variance[j]) / unit; math.Abs(ratio-1) > 0.05 {
+			if ratio := math.Sqrt(v[j]/variance[j]) / unit; !(math.Abs(ratio-1) <= 0.05) {
 				t.Errorf("%v: the standard deviation of weight %d is %v of what draws give", c, j, ratio)
 			}
 		}

@@ -36,7 +36,7 @@ func TestLengthscalesAreAveraged(t *testing.T) {
 					t.Errorf("member %d weighs %v, the mode %v", k, m.Weight, f.Members[draw*each].Weight)
 				}
 			}
-			if math.Abs(total-0.5) > 1e-12 {
+			if !(math.Abs(total-0.5) <= 1e-12) {
 				t.Errorf("draw %d weighs %v", draw, total)
 			}
 		}
@@ -71,7 +71,7 @@ func TestLengthscaleDrawsAreTheirPosterior(t *testing.T) {
 	}
 	mean := first / total
 	sd := math.Sqrt(second/total - mean*mean)
-	if math.Abs(math.Log(total)) > 0.08 {
+	if !(math.Abs(math.Log(total)) <= 0.08) {
 		t.Errorf("the evidence is off by %v nats", math.Log(total))
 	}
 	got, weight := 0.0, 0.0
@@ -80,7 +80,7 @@ func TestLengthscaleDrawsAreTheirPosterior(t *testing.T) {
 		weight += m.Weight
 	}
 	// The mode has the weight of a draw: four standard errors of sixteen draws.
-	if math.Abs(got-mean) > 4*sd/math.Sqrt(averageMembers) || math.Abs(weight-1) > 1e-12 {
+	if !(math.Abs(got-mean) <= 4*sd/math.Sqrt(averageMembers)) || !(math.Abs(weight-1) <= 1e-12) {
 		t.Errorf("log lengthscale %v of total weight %v, want %v ± %v", got, weight, mean, sd)
 	}
 }

@@ -113,7 +113,7 @@ func TestNoiseOfASmoothFunction(t *testing.T) {
 	}
 	f := fitted(t, model(fourierSet(t, 2, 60, feature.RBF), prior.Normal{}, likelihood.Gaussian{}), Config{}, data)
 	// Five standard errors of a variance from n rows less some 60 that the features may take up.
-	if v := hyperOf(t, f, "noise_variance"); math.Abs(v-0.04) > 0.04*5*math.Sqrt(2.0/(n-60)) {
+	if v := hyperOf(t, f, "noise_variance"); !(math.Abs(v-0.04) <= 0.04*5*math.Sqrt(2.0/(n-60))) {
 		t.Errorf("the noise variance is %v, want 0.04", v)
 	}
 	if f.Report.Status != credence.Converged {

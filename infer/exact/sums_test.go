@@ -125,7 +125,7 @@ func TestShards(t *testing.T) {
 		}
 		whole := sumEngine(t, all, 1<<20)
 		single := must.Value(whole.Fit(context.Background(), all))(t)
-		if a, b := *single.Report.Evidence, *want.Report.Evidence; math.Abs(a-b) > 1e-11*math.Abs(a) {
+		if a, b := *single.Report.Evidence, *want.Report.Evidence; !(math.Abs(a-b) <= 1e-11*math.Abs(a)) {
 			t.Errorf("evidence %v by segments, %v in one", b, a)
 		}
 	}

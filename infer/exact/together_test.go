@@ -186,18 +186,18 @@ func TestTogetherStated(t *testing.T) {
 		u, share := (from+to)/2, (to-from)*(math.Exp(law.LogDensity[k-1])+math.Exp(law.LogDensity[k]))
 		sum, mean, square = sum+share, mean+share*u, square+share*u*u
 	}
-	if want := math.Sqrt(square/sum - mean*mean/sum/sum); law.Name != "correlation.b.x0.x1" || math.Abs(spread/want-1) > 0.15 {
+	if want := math.Sqrt(square/sum - mean*mean/sum/sum); law.Name != "correlation.b.x0.x1" || !(math.Abs(spread/want-1) <= 0.15) {
 		t.Errorf("the spread of %s is %v, and %v by its law", law.Name, spread, want)
 	}
 	features.covariances[0].SD, features.covariances[0].Held, features.covariances[0].Correlations = []float64{2, 0.5}, true, []float64{-0.3}
 	held := must.Value(must.Value(New(model(features, prior.Normal{}, likelihood.Gaussian{}), Config{}))(t).Fit(context.Background(), data))(t)
 	p := held.Members[0].Model.Prior.(prior.Normal)
 	first := features.runs[0].First
-	if near := math.Abs(p.Correlations[0].Values[0] + 0.3); near > 1e-12 || math.Abs(p.Variances[first]-4) > 1e-9 || math.Abs(p.Variances[first+1]-0.25) > 1e-9 {
+	if near := math.Abs(p.Correlations[0].Values[0] + 0.3); near > 1e-12 || !(math.Abs(p.Variances[first]-4) <= 1e-9) || !(math.Abs(p.Variances[first+1]-0.25) <= 1e-9) {
 		t.Errorf("%v, %v", p.Correlations, p.Variances[first:first+2])
 	}
 	block := features.Blocks()[1]
-	if got, want := p.UnseenForm(block, []float64{1, -2}), 4+4*0.25+2*0.3*2*2*0.5; math.Abs(got-want) > 1e-9 {
+	if got, want := p.UnseenForm(block, []float64{1, -2}), 4+4*0.25+2*0.3*2*2*0.5; !(math.Abs(got-want) <= 1e-9) {
 		t.Errorf("a further level has variance %v, want %v", got, want)
 	}
 	features.covariances[0].Correlations = []float64{1}

@@ -160,7 +160,7 @@ func TestCalibration(t *testing.T) {
 				}
 			}
 			t.Logf("inclusion of a column: Σ(z − p)² is %.2f, expected %.2f", found, expected)
-			if math.Abs(found-expected) > 4*math.Sqrt(spread) {
+			if !(math.Abs(found-expected) <= 4*math.Sqrt(spread)) {
 				t.Error("inclusions are off")
 			}
 			ranks.Check(t)
@@ -212,7 +212,7 @@ func TestDeciles(t *testing.T) {
 						}
 						claimed, found, spread := deciles(list)
 						t.Logf("%s, deciles %d to %d: %d columns, claimed %.3f, found %.3f ± %.3f", name, from, to-1, len(list), claimed, found, spread)
-						if k == 0 && math.Abs(found-claimed) > 0.04+2.5*spread {
+						if k == 0 && !(math.Abs(found-claimed) <= 0.04+2.5*spread) {
 							t.Errorf("gibbs claims %.3f, and %.3f ± %.3f are in", claimed, found, spread)
 						}
 						from = to

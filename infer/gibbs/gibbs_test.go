@@ -60,10 +60,10 @@ func TestEnumeration(t *testing.T) {
 		m, v := make([]float64, p+1), make([]float64, p+1)
 		fitted.Members[0].Posterior.Marginals(m, v)
 		for j, got := range inclusions(fitted) {
-			if math.Abs(got-want[j]) > 0.01 {
+			if !(math.Abs(got-want[j]) <= 0.01) {
 				t.Errorf("%+v: inclusion of column %d is %.4f, by enumeration %.4f", c, j+1, got, want[j])
 			}
-			if math.Abs(m[j+1]-weights[j]) > 0.05 {
+			if !(math.Abs(m[j+1]-weights[j]) <= 0.05) {
 				t.Errorf("%+v: weight %d is %.4f, by enumeration %.4f", c, j+1, m[j+1], weights[j])
 			}
 		}
@@ -115,11 +115,11 @@ func TestFlips(t *testing.T) {
 		if len(was.order) != len(chain.order) {
 			t.Fatalf("%+v: %d columns are in after the flips, %d anew", c, len(was.order), len(chain.order))
 		}
-		if math.Abs(was.logDensity-chain.logDensity) > 1e-8 {
+		if !(math.Abs(was.logDensity-chain.logDensity) <= 1e-8) {
 			t.Errorf("%+v: log density %.12g after the flips, %.12g anew", c, was.logDensity, chain.logDensity)
 		}
 		for j := range chain.s {
-			if math.Abs(was.s[j]-chain.s[j]) > 1e-8*(1+chain.s[j]) || math.Abs(was.q[j]-chain.q[j]) > 1e-8*(1+math.Abs(chain.q[j])) {
+			if !(math.Abs(was.s[j]-chain.s[j]) <= 1e-8*(1+chain.s[j])) || !(math.Abs(was.q[j]-chain.q[j]) <= 1e-8*(1+math.Abs(chain.q[j]))) {
 				t.Fatalf("%+v: column %d: S, Q = %g, %g after the flips, %g, %g anew", c, j, was.s[j], was.q[j], chain.s[j], chain.q[j])
 			}
 		}
@@ -165,7 +165,7 @@ func TestReportedStates(t *testing.T) {
 	fitted := must.Value(f.fitted())(t)
 	unit := f.Units.Scale * f.Units.Scale
 	for _, v := range fitted.Report.Hyper {
-		if want := map[string]float64{"noise_variance": unit * math.Exp(2*one.logNoise), "slab": unit * math.Exp(2*one.logSlab)}[v.Name]; want > 0 && math.Abs(v.Value-want) > 1e-12*want {
+		if want := map[string]float64{"noise_variance": unit * math.Exp(2*one.logNoise), "slab": unit * math.Exp(2*one.logSlab)}[v.Name]; want > 0 && !(math.Abs(v.Value-want) <= 1e-12*want) {
 			t.Errorf("%s is %v, want %v", v.Name, v.Value, want)
 		}
 	}
@@ -198,7 +198,7 @@ func TestPolyaGamma(t *testing.T) {
 		mean, variance := sum/count, square/count-sum/count*sum/count
 		cosh := math.Cosh(f / 2)
 		wantMean, wantVariance := math.Tanh(f/2)/(2*f), (math.Sinh(f)-f)/(4*f*f*f*cosh*cosh)
-		if math.Abs(mean-wantMean) > 5*math.Sqrt(wantVariance/count) || math.Abs(variance/wantVariance-1) > 0.05 {
+		if !(math.Abs(mean-wantMean) <= 5*math.Sqrt(wantVariance/count)) || !(math.Abs(variance/wantVariance-1) <= 0.05) {
 			t.Errorf("PG(1, %g): mean %.5f and variance %.6f, want %.5f and %.6f", f, mean, variance, wantMean, wantVariance)
 		}
 	}
@@ -221,7 +221,7 @@ func TestTruncated(t *testing.T) {
 		if f < -30 {
 			want = -f + 1/-f
 		}
-		if math.Abs(sum/count-want) > 0.02 {
+		if !(math.Abs(sum/count-want) <= 0.02) {
 			t.Errorf("f = %g: mean %.4f, want %.4f", f, sum/count, want)
 		}
 	}

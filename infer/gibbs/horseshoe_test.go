@@ -184,7 +184,7 @@ func TestHorseshoe(t *testing.T) {
 		m := want.mean / want.total
 		deviation := math.Sqrt(want.square/want.total - m*m)
 		t.Logf("%v, %d columns, %v: %.4f ± %.4f, want %.4f ± %.4f; %.0f draws, R̂ %.3f", c.family, c.p, c.prior, mean[0], math.Sqrt(variance[0]), m, deviation, *fitted.Report.EffectiveDraws, *fitted.Report.RHat)
-		if math.Abs(mean[0]-m) > 0.08*deviation || math.Abs(math.Sqrt(variance[0])/deviation-1) > 0.08 || *fitted.Report.EffectiveDraws < 800 {
+		if !(math.Abs(mean[0]-m) <= 0.08*deviation) || !(math.Abs(math.Sqrt(variance[0])/deviation-1) <= 0.08) || *fitted.Report.EffectiveDraws < 800 {
 			t.Errorf("%v, %d columns, %v", c.family, c.p, c.prior)
 		}
 		for _, v := range fitted.Report.Hyper {
@@ -201,7 +201,7 @@ func TestHorseshoe(t *testing.T) {
 			m := law.mean / law.total
 			deviation := math.Sqrt(math.Max(0, law.square/law.total-m*m))
 			t.Logf("%s: %.4f, want %.4f ± %.4f", v.Name, got, m, deviation)
-			if math.Abs(got-m) > 0.1*deviation+1e-9 {
+			if !(math.Abs(got-m) <= 0.1*deviation+1e-9) {
 				t.Errorf("%v, %d columns, %v: the mean of %s is %v, by quadrature %v ± %v", c.family, c.p, c.prior, v.Name, got, m, deviation)
 			}
 		}

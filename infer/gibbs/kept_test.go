@@ -32,17 +32,17 @@ func TestKept(t *testing.T) {
 	// The mean of a square is the ratio of evidences under the prior times the square, and under the prior.
 	law := c.Units.Scale * c.Units.Scale * math.Exp(squares-evidence)
 	for name, variance := range fitted.Members[0].Model.Prior.(prior.SpikeSlab).Kept {
-		if math.Abs(math.Log(variance/law)) > 0.1 {
+		if !(math.Abs(math.Log(variance/law)) <= 0.1) {
 			t.Errorf("the prior variance of %s is %.4g, by enumeration %.4g", name, variance, law)
 		}
 	}
 	m, v := make([]float64, 9), make([]float64, 9)
 	fitted.Members[0].Posterior.Marginals(m, v)
 	for j, got := range inclusions(fitted) {
-		if math.Abs(got-want[j]) > 0.012 || j < 2 && got < 1-1e-12 {
+		if !(math.Abs(got-want[j]) <= 0.012) || j < 2 && got < 1-1e-12 {
 			t.Errorf("inclusion of column %d is %.4f, by enumeration %.4f", j+1, got, want[j])
 		}
-		if math.Abs(m[j+1]-weights[j]) > 0.05 {
+		if !(math.Abs(m[j+1]-weights[j]) <= 0.05) {
 			t.Errorf("weight %d is %.4f, by enumeration %.4f", j+1, m[j+1], weights[j])
 		}
 	}

@@ -68,7 +68,7 @@ func TestPriorOdds(t *testing.T) {
 			t.Errorf("%+v: the inclusion is %.4f, by enumeration %.4f", c, got, inclusion/total)
 		}
 		for j, got := range inclusions(fitted) {
-			if math.Abs(got-want[j]/total) > 0.01 {
+			if !(math.Abs(got-want[j]/total) <= 0.01) {
 				t.Errorf("%+v: inclusion of column %d is %.4f, by enumeration %.4f", c, j+1, got, want[j]/total)
 			}
 		}

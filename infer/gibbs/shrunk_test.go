@@ -92,7 +92,7 @@ func TestDrawWeights(t *testing.T) {
 			}
 			for k := range p {
 				both := sd * math.Sqrt(covariance.At(k, k))
-				if got := square.At(j, k); math.Abs(got-covariance.At(j, k)) > 5*both*math.Sqrt(2.0/draws) {
+				if got := square.At(j, k); !(math.Abs(got-covariance.At(j, k)) <= 5*both*math.Sqrt(2.0/draws)) {
 					t.Errorf("%d rows, %d columns: the covariance of weights %d and %d is %v, want %v", n, p, j, k, got, covariance.At(j, k))
 				}
 			}
@@ -142,7 +142,7 @@ func TestPseudoNoise(t *testing.T) {
 		one := func(f float64) float64 { return math.Exp(likelihood.Bernoulli{Link: link}.LogDensity(1, f)) }
 		const step = 1e-4
 		want := math.Sqrt(one(0)*(1-one(0))) / ((one(step) - one(-step)) / (2 * step))
-		if got := candidates.PseudoNoise(link); math.Abs(got-want) > 1e-6 {
+		if got := candidates.PseudoNoise(link); !(math.Abs(got-want) <= 1e-6) {
 			t.Errorf("%v: %v, want %v", link, got, want)
 		}
 	}
@@ -173,7 +173,7 @@ func TestMoveNoise(t *testing.T) {
 		got, square = got+s.logNoise/draws, square+s.logNoise*s.logNoise/draws
 	}
 	// slices tell nearly as much as draws of their own
-	if of := math.Sqrt(square - got*got); math.Abs(got-mean) > 0.04*sd || math.Abs(of/sd-1) > 0.04 {
+	if of := math.Sqrt(square - got*got); !(math.Abs(got-mean) <= 0.04*sd) || !(math.Abs(of/sd-1) <= 0.04) {
 		t.Errorf("the log noise is %.4f ± %.4f, by quadrature %.4f ± %.4f", got, of, mean, sd)
 	}
 }
@@ -227,11 +227,11 @@ func TestMoveTogether(t *testing.T) {
 			s.moveTogether()
 			got, square = got+s.global/draws, square+s.global*s.global/draws
 		}
-		if w := standard[1] * math.Sqrt(s.variance(1)); math.Abs(s.weights[1]-w) > 1e-12*math.Abs(w) || s.weights[0] != 0.5 {
+		if w := standard[1] * math.Sqrt(s.variance(1)); !(math.Abs(s.weights[1]-w) <= 1e-12*math.Abs(w)) || s.weights[0] != 0.5 {
 			t.Errorf("%T: weights are %v, of which the first is kept and the second %v", family, s.weights, w)
 		}
 		// slices tell nearly as much as draws of their own
-		if of := math.Sqrt(square - got*got); math.Abs(got-mean) > 0.04*sd || math.Abs(of/sd-1) > 0.04 {
+		if of := math.Sqrt(square - got*got); !(math.Abs(got-mean) <= 0.04*sd) || !(math.Abs(of/sd-1) <= 0.04) {
 			t.Errorf("%+v: the log scale is %.4f ± %.4f, by quadrature %.4f ± %.4f", family, got, of, mean, sd)
 		}
 	}
@@ -293,13 +293,13 @@ func TestStretch(t *testing.T) {
 			}
 			u := math.Log((s.y[1] + rows.Offset[1]) / z[1])
 			for i := range n {
-				if other := math.Log((s.y[i] + rows.Offset[i]) / z[i]); math.Abs(other-u) > 1e-9 {
+				if other := math.Log((s.y[i] + rows.Offset[i]) / z[i]); !(math.Abs(other-u) <= 1e-9) {
 					t.Fatalf("variable %d grew by %v, and another by %v", i, other, u)
 				}
 			}
 			got, gotSquare = got+u/draws, gotSquare+u*u/draws
 		}
-		if of := math.Sqrt(gotSquare - got*got); math.Abs(got-mean) > 0.05*sd || math.Abs(of/sd-1) > 0.05 {
+		if of := math.Sqrt(gotSquare - got*got); !(math.Abs(got-mean) <= 0.05*sd) || !(math.Abs(of/sd-1) <= 0.05) {
 			t.Errorf("%d rows, %d columns: log g is %.4f ± %.4f, by quadrature %.4f ± %.4f", n, p, got, of, mean, sd)
 		}
 		rows.Weight = make([]float64, n)

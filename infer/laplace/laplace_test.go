@@ -81,7 +81,7 @@ func TestEnumeration(t *testing.T) {
 		if math.Sqrt(off) > 0.05 || far > 0.1 {
 			t.Errorf("%+v: inclusions are off by %.3f (root mean square), weights by %.3f", c, math.Sqrt(off), far)
 		}
-		if got := *fitted.Report.EvidenceEstimate; math.Abs(got-evidence) > 1 {
+		if got := *fitted.Report.EvidenceEstimate; !(math.Abs(got-evidence) <= 1) {
 			t.Errorf("%+v: log evidence is %.3f, by enumeration %.3f", c, got, evidence)
 		}
 	}
@@ -141,7 +141,7 @@ func TestPrior(t *testing.T) {
 		direct := -math.Log(1/(1+math.E)*math.Exp(-w*w/4)/math.Sqrt(4*math.Pi) + math.E/(1+math.E)*math.Exp(-w*w/0.02)/math.Sqrt(0.02*math.Pi))
 		up, slopeUp, _ := at(w + h)
 		down, slopeDown, _ := at(w - h)
-		if math.Abs(value-direct) > 1e-10 || math.Abs(slope-(up-down)/(2*h)) > 1e-3 || math.Abs(curvature-(slopeUp-slopeDown)/(2*h)) > 1e-2*(1+math.Abs(curvature)) {
+		if !(math.Abs(value-direct) <= 1e-10) || !(math.Abs(slope-(up-down)/(2*h)) <= 1e-3) || !(math.Abs(curvature-(slopeUp-slopeDown)/(2*h)) <= 1e-2*(1+math.Abs(curvature))) {
 			t.Fatalf("w = %g: %g, %g, %g; directly %g, by differences %g, %g", w, value, slope, curvature, direct, (up-down)/(2*h), (slopeUp-slopeDown)/(2*h))
 		}
 		negative = negative || curvature < 0
@@ -165,7 +165,7 @@ func TestInclusion(t *testing.T) {
 					sum += density / (1 + math.Exp(-odds))
 					mass += density
 				}
-				if got, want := p.inclusion(mean, sd*sd), sum/mass; math.Abs(got-want) > 1e-5 {
+				if got, want := p.inclusion(mean, sd*sd), sum/mass; !(math.Abs(got-want) <= 1e-5) {
 					t.Errorf("%+v, N(%g, %g²): %.8f, want %.8f", p, mean, sd, got, want)
 				}
 			}
@@ -202,7 +202,7 @@ func TestGIST(t *testing.T) {
 		must.Succeed(t, err)
 		p, gradient := f.normals(), make([]float64, 31)
 		base := f.loss(m.weights, gradient) + f.penalty(p, m.weights)
-		if math.Abs(base-m.objective) > 1e-8*math.Abs(base) {
+		if !(math.Abs(base-m.objective) <= 1e-8*math.Abs(base)) {
 			t.Errorf("%v: the objective is %.10g, said to be %.10g", l, base, m.objective)
 		}
 		for j := range m.weights {
@@ -231,7 +231,7 @@ func TestLearnedInclusion(t *testing.T) {
 		shared += in
 	}
 	odds := (f.OddsA + shared) / (f.OddsB + 9 - shared)
-	if got := fitted.Members[0].Model.Prior.(prior.SpikeSlab).Inclusion.Value; f.Shared != 9 || math.Abs(math.Log(got/(1-got)/odds)) > 2*learnedTolerance {
+	if got := fitted.Members[0].Model.Prior.(prior.SpikeSlab).Inclusion.Value; f.Shared != 9 || !(math.Abs(math.Log(got/(1-got)/odds)) <= 2*learnedTolerance) {
 		t.Errorf("%.3f of %d candidates are in, and their odds are %v, not %v", shared, f.Shared, got/(1-got), odds)
 	}
 }
@@ -268,7 +268,7 @@ func TestReduced(t *testing.T) {
 					t.Errorf("%v: the objective is %.10g, said to be %.10g, converged %v", l, got, m.objective, m.converged)
 				}
 				for j, g := range gradient {
-					if math.Abs(g) > 1e-3*math.Sqrt(metric[j]) {
+					if !(math.Abs(g) <= 1e-3*math.Sqrt(metric[j])) {
 						t.Errorf("%v: the slope in weight %d, of curvature %.3g, is %.3g", l, j, metric[j], g)
 					}
 				}
@@ -279,7 +279,7 @@ func TestReduced(t *testing.T) {
 					t.Errorf("%v: a search over all weights goes from %.10g to %.10g, %v", l, m.objective, result.F, err)
 				}
 				for _, w := range m.weights[1:] {
-					if math.Abs(w) > 0.3 {
+					if !(math.Abs(w) <= 0.3) {
 						in++
 					}
 				}
@@ -393,11 +393,11 @@ func TestVariances(t *testing.T) {
 					t.Fatal(err, m)
 				}
 				for j, v := range m.variance {
-					if math.Abs(v-want[j]) > 1e-8*math.Abs(want[j]) {
+					if !(math.Abs(v-want[j]) <= 1e-8*math.Abs(want[j])) {
 						t.Errorf("%v %v: variance %d is %.10g, by elimination %.10g", l, size, j, v, want[j])
 					}
 				}
-				if math.Abs(m.logDet-logDet) > 1e-8*math.Abs(logDet)+1e-8 {
+				if !(math.Abs(m.logDet-logDet) <= 1e-8*math.Abs(logDet)+1e-8) {
 					t.Errorf("%v %v: log |H| is %g, by elimination %g", l, size, m.logDet, logDet)
 				}
 				bends[3], bends[5] = 0.1, 0.1
@@ -432,7 +432,7 @@ func TestVariances(t *testing.T) {
 				}
 				f.config.Vectors = d + 1 // the range is all there is
 				for j, v := range f.random(bends).variance {
-					if math.Abs(v-want[j]) > 1e-6*want[j] {
+					if !(math.Abs(v-want[j]) <= 1e-6*want[j]) {
 						t.Errorf("%v %v: spanned, variance %d is %g, exactly %g", l, size, j, v, want[j])
 					}
 				}
@@ -462,12 +462,12 @@ func TestKept(t *testing.T) {
 		square := 0.0
 		for j := range 3 {
 			square += q.Mean[j+1]*q.Mean[j+1] + q.Variance[j+1]
-			if math.Abs(q.Mean[j+1]-weights[j]) > 0.05 {
+			if !(math.Abs(q.Mean[j+1]-weights[j]) <= 0.05) {
 				t.Errorf("%s: kept weight %d is %.3f, by enumeration %.3f", method, j+1, q.Mean[j+1], weights[j])
 			}
 		}
 		_, slope, _ := f.KeptBlocks[0].Prior.At(math.Log(s.KeptVariance/f.Units.Scale/f.Units.Scale) / 2)
-		if gap := square/s.KeptVariance - 3 + slope; math.Abs(gap) > 0.1 {
+		if gap := square/s.KeptVariance - 3 + slope; !(math.Abs(gap) <= 0.1) {
 			t.Errorf("%s: the variance %.3f is not where its slope is 0 but %.3f", method, s.KeptVariance, gap)
 		}
 	}

@@ -60,7 +60,7 @@ func TestAdPredictorGoesOnWithAShare(t *testing.T) {
 	for slot, m := range before {
 		precision := 1/prior[slot] + 0.25*(1/m.Variance-1/prior[slot])
 		mean, got := m.Mean*0.25/m.Variance/precision, a.Weight(slot)
-		if math.Abs(got.Variance*precision-1) > 1e-12 || math.Abs(got.Mean-mean) > 1e-12*math.Abs(mean) || !(m.Variance < 0.99*prior[slot]) {
+		if !(math.Abs(got.Variance*precision-1) <= 1e-12) || !(math.Abs(got.Mean-mean) <= 1e-12*math.Abs(mean)) || !(m.Variance < 0.99*prior[slot]) {
 			t.Errorf("slot %d goes on as %+v, want the mean %v and the precision %v", slot, got, mean, precision)
 		}
 	}
@@ -93,7 +93,7 @@ func TestAdPredictorUnites(t *testing.T) {
 		}
 		precision := 1/a.Variance + 1/b.Variance - 1/prior
 		mean, got := (a.Mean/a.Variance+b.Mean/b.Variance)/precision, united.Weight(slot)
-		if math.Abs(got.Variance*precision-1) > 1e-12 || math.Abs(got.Mean-mean) > 1e-12*math.Abs(mean) || got.Mean == 0 {
+		if !(math.Abs(got.Variance*precision-1) <= 1e-12) || !(math.Abs(got.Mean-mean) <= 1e-12*math.Abs(mean)) || got.Mean == 0 {
 			t.Errorf("slot %d is %+v, want the mean %v and the precision %v", slot, got, mean, precision)
 		}
 	}
@@ -150,7 +150,7 @@ func stepByStep(t *testing.T, l credence.Online, score func(x float64) float64, 
 			Target: []float64{c.y}, Weight: []float64{c.weight}, Offset: []float64{c.offset},
 			Sparse: linop.CSR{Rows: 1, Cols: 1, Start: []int{0, 1}, Index: []int32{0}, Value: []float64{c.x}},
 		}, got)
-		if math.Abs(got[0]-want) > 1e-14 {
+		if !(math.Abs(got[0]-want) <= 1e-14) {
 			t.Fatalf("row %d: probability %v, want %v", i, got[0], want)
 		}
 		learn(c.x, c.weight*(want-c.y))
@@ -212,7 +212,7 @@ func TestAdPredictorMatchesMoments(t *testing.T) {
 	}
 	mean, square = mean/z, square/z
 	got := a.state.at(0)
-	if math.Abs(got[0]-mean) > 1e-12 || math.Abs(got[1]-(square-mean*mean)) > 1e-12 {
+	if !(math.Abs(got[0]-mean) <= 1e-12) || !(math.Abs(got[1]-(square-mean*mean)) <= 1e-12) {
 		t.Errorf("weight %g ± %g, want %g ± %g", got[0], got[1], mean, square-mean*mean)
 	}
 }
@@ -235,11 +235,11 @@ func TestAdPredictorWeight(t *testing.T) {
 	for _, weight := range []float64{0.3, 1, 2, 50, 1e6, 1e18, 1e90} {
 		total := 1/0.7 + weight*precision
 		want := pair{weight * (one[0] / one[1]) / total, max(1/total, 0.7*smallestShrink)}
-		if got := after(0, weight, -0.8); one[0] <= 0 || math.Abs(got[0]-want[0]) > 1e-12 || math.Abs(got[1]-want[1]) > 1e-12 {
+		if got := after(0, weight, -0.8); one[0] <= 0 || !(math.Abs(got[0]-want[0]) <= 1e-12) || !(math.Abs(got[1]-want[1]) <= 1e-12) {
 			t.Errorf("weight %g ends at %v, want %v", weight, got, want)
 		}
 	}
-	if moved := after(-0.5, 1, -0.3); math.Abs(moved[0]-one[0]) > 1e-15 || math.Abs(moved[1]-one[1]) > 1e-15 {
+	if moved := after(-0.5, 1, -0.3); !(math.Abs(moved[0]-one[0]) <= 1e-15) || !(math.Abs(moved[1]-one[1]) <= 1e-15) {
 		t.Errorf("with a part of the offset in the bias the weight ends at %v, not %v", moved, one)
 	}
 }

@@ -83,14 +83,14 @@ func TestCrossValidation(t *testing.T) {
 			want += s.Weight[out] * squares[out]
 			total += s.Weight[out]
 		}
-		if want /= total; math.Abs(got-want) > 5e-4*want {
+		if want /= total; !(math.Abs(got-want) <= 5e-4*want) {
 			t.Errorf("alpha %v: mean squared error %.6f, by leaving rows out %.6f", alpha, got, want)
 		}
 		variance := 0.0 // of the mean over folds
 		for i, square := range squares {
 			variance += s.Weight[i] / total * (square - want) * (square - want) / (n - 1)
 		}
-		if math.Abs(spread/math.Sqrt(variance)-1) > 2e-3 {
+		if !(math.Abs(spread/math.Sqrt(variance)-1) <= 2e-3) {
 			t.Errorf("alpha %v: the standard error is %.6f, by leaving rows out %.6f", alpha, spread, math.Sqrt(variance))
 		}
 	}
@@ -184,7 +184,7 @@ func TestRidge(t *testing.T) {
 	want := []float64{0, (xx[1][1]*xy[0] - xx[0][1]*xy[1]) / det, (xx[0][0]*xy[1] - xx[1][0]*xy[0]) / det}
 	want[0] = centre - want[1]*mean[0] - want[2]*mean[1]
 	for j := range want {
-		if math.Abs(b[j]-want[j]) > 1e-3 {
+		if !(math.Abs(b[j]-want[j]) <= 1e-3) {
 			t.Errorf("weight %d is %.6f, want %.6f", j, b[j], want[j])
 		}
 	}
@@ -221,7 +221,7 @@ func TestWideRidge(t *testing.T) {
 			if j > 0 {
 				slope -= 0.2 / scale * b[j]
 			}
-			if math.Abs(slope) > 1e-3 {
+			if !(math.Abs(slope) <= 1e-3) {
 				t.Errorf("%v: the slope in weight %d is %g", l, j, slope)
 			}
 		}
@@ -252,7 +252,7 @@ func TestStatedNoise(t *testing.T) {
 	s := conform.NewSelection(12, 3, 1, 0, 1, 0.3, false, 4)
 	s.Precision = []float64{9, 1, 4, 9, 9, 9, 2, 9, 9, 7, 9, 9}
 	fitted := fitOf(t, s, likelihood.Gaussian{NoiseVariance: param.Hold(0.3)}, penalised.Config{Alpha: 1, Lambda: 0.1, Folds: 3})
-	if got := hyper(t, fitted, "noise_variance"); math.Abs(got-0.3) > 1e-12 {
+	if got := hyper(t, fitted, "noise_variance"); !(math.Abs(got-0.3) <= 1e-12) {
 		t.Errorf("the noise variance is %v, stated 0.3", got)
 	}
 }

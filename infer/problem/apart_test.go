@@ -34,14 +34,14 @@ func TestAddedSums(t *testing.T) {
 			(&Question{What: AskSizes}).Add(sum, parts[k].Numbers())
 		}
 		for i, want := range all.Numbers() {
-			if math.Abs(sum[i]-want) > 1e-12*math.Abs(want) {
+			if !(math.Abs(sum[i]-want) <= 1e-12*math.Abs(want)) {
 				t.Errorf("order %v: number %d is %v, want %v", order, i, sum[i], want)
 			}
 		}
 		var back Sums
 		back.Take(sum)
 		got, _ := back.Location(likelihood.Poisson{})
-		if want, _ := all.Location(likelihood.Poisson{}); math.Abs(got-want) > 1e-12*math.Abs(want) || back.MeanOffset() == 0 || back.Residual.Variance() == 0 {
+		if want, _ := all.Location(likelihood.Poisson{}); !(math.Abs(got-want) <= 1e-12*math.Abs(want)) || back.MeanOffset() == 0 || back.Residual.Variance() == 0 {
 			t.Errorf("order %v: f is about %v, want %v", order, got, want)
 		}
 	}

@@ -86,11 +86,11 @@ func TestSpreads(t *testing.T) {
 		{First: 5, Count: 2, Of: 2, Unit: true}, {First: 7, Count: 1, Of: 4, Unit: true}}
 	squares, means := []float64{2, 26, 8, 6, 18, 1.5, 0.5, 0.2}, []float64{0, 3, 2 - 1e-10, 0, 3, 0, 0, 0}
 	for k, want := range []float64{1, 2, math.Sqrt(3), 0, 1, 0.5} {
-		if got := Spreads(groups, squares, means, 2)[k]; math.Abs(got-want) > 1e-15 {
+		if got := Spreads(groups, squares, means, 2)[k]; !(math.Abs(got-want) <= 1e-15) {
 			t.Errorf("group %d: %v, want %v", k, got, want)
 		}
 	}
-	if got := Spreads(groups, squares, nil, 2)[1]; math.Abs(got-math.Sqrt(17)) > 1e-15 {
+	if got := Spreads(groups, squares, nil, 2)[1]; !(math.Abs(got-math.Sqrt(17)) <= 1e-15) {
 		t.Errorf("without an intercept: %v", got)
 	}
 }

@@ -123,7 +123,7 @@ func TestMixer(t *testing.T) {
 		rows, cols := want.Dims()
 		for i := range rows {
 			for j := range cols {
-				if v := want.At(i, j); math.Abs(got[i*cols+j]-v) > 1e-10*(1+math.Abs(v)) {
+				if v := want.At(i, j); !(math.Abs(got[i*cols+j]-v) <= 1e-10*(1+math.Abs(v))) {
 					t.Fatalf("%s: number %d, %d is %v, want %v", what, i, j, got[i*cols+j], v)
 				}
 			}
@@ -180,7 +180,7 @@ func TestMixer(t *testing.T) {
 			c.at[k] = v * math.Exp(-h)
 			down := density(variances, odds)
 			c.at[k] = v
-			if want := (up - down) / (2 * h); math.Abs(c.got[k]-want) > 1e-6*(1+math.Abs(want)) {
+			if want := (up - down) / (2 * h); !(math.Abs(c.got[k]-want) <= 1e-6*(1+math.Abs(want))) {
 				t.Errorf("%s %d: the slope is %v, by differences %v", what, k, c.got[k], want)
 			}
 		}

@@ -142,7 +142,7 @@ func TestSample(t *testing.T) {
 						t.Fatalf("%+v: row %d after row %d", c, row, all[k-1])
 					}
 					share := float64(c.rows) / float64(c.count)
-					if even := float64(k-k%c.run)*share + float64(k%c.run); math.Abs(float64(row)-even) > 2*float64(c.run)*share {
+					if even := float64(k-k%c.run)*share + float64(k%c.run); !(math.Abs(float64(row)-even) <= 2*float64(c.run)*share) {
 						t.Fatalf("%+v: sample %d is row %d, want about %v", c, k, row, even)
 					}
 				}
@@ -264,7 +264,7 @@ func TestTransform(t *testing.T) {
 		squares[0], squares[1+i%3], total = squares[0]+w*row*row, squares[1+i%3]+w*row*row, total+w
 	}
 	for j, got := range must.Value(r.MeanSquares(context.Background(), credence.NewWorkspace(1), counting{}))(t) {
-		if math.Abs(got/squares[j]*total-1) > 1e-12 {
+		if !(math.Abs(got/squares[j]*total-1) <= 1e-12) {
 			t.Errorf("the mean square of column %d is %v, want %v", j, got, squares[j]/total)
 		}
 	}

@@ -61,7 +61,7 @@ func TestStoredColumns(t *testing.T) {
 		columns := NewColumns(phi, means, roots)
 		near := func(what string, j int, got, want float64) {
 			t.Helper()
-			if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+			if !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
 				t.Errorf("%+v: %s of column %d: %v, want %v", c, what, j, got, want)
 			}
 		}

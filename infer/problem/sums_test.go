@@ -28,7 +28,7 @@ func TestLinks(t *testing.T) {
 		if _, kind := likelihood.Describe(l); kind == likelihood.Classes {
 			want = 1.5 / 5
 		}
-		if mean := l.Mean(f); !ok || math.Abs(mean-want) > 1e-12 {
+		if mean := l.Mean(f); !ok || !(math.Abs(mean-want) <= 1e-12) {
 			t.Errorf("%s begins at f = %v, %v, where its mean is %v, want %v", text, f, ok, mean, want)
 		}
 	}

@@ -14,7 +14,7 @@ func TestLogHyperPrior(t *testing.T) {
 		const step = 1e-4
 		below, _ := LogHyperPrior(h, 1.5-step)
 		above, _ := LogHyperPrior(h, 1.5+step)
-		if _, slope := LogHyperPrior(h, 1.5); math.Abs(slope-(above-below)/(2*step)) > 1e-8 {
+		if _, slope := LogHyperPrior(h, 1.5); !(math.Abs(slope-(above-below)/(2*step)) <= 1e-8) {
 			t.Errorf("of width %v the slope is %v, by differences %v", sd, slope, (above-below)/(2*step))
 		}
 	}
@@ -45,7 +45,7 @@ func TestUnits(t *testing.T) {
 	}
 	near := func(what string, got, want float64) {
 		t.Helper()
-		if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+		if !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
 			t.Errorf("%s is %v, want %v", what, got, want)
 		}
 	}

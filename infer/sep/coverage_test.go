@@ -129,7 +129,7 @@ func TestCoverageIsTold(t *testing.T) {
 	}{"dense": {10, drawDense}, "one-hot": {12, drawOneHot}} {
 		held, weights, told := coverage(t, Hyper{}, 300, c.columns, 150, 0.3, 0.7, c.draw)
 		t.Logf("%s: %.0f intervals, of which %.3f hold; told %.3f", name, weights, held, told)
-		if bound := 0.05 + 2*math.Sqrt(held*(1-held)/weights); math.Abs(told-held) > bound {
+		if bound := 0.05 + 2*math.Sqrt(held*(1-held)/weights); !(math.Abs(told-held) <= bound) {
 			t.Errorf("%s: %.3f of the intervals hold, told %.3f", name, held, told)
 		}
 	}

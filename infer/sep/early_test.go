@@ -59,7 +59,7 @@ func TestReplayOfWeights(t *testing.T) {
 		for j := range p.features {
 			v, w := a.Weight(j), b.Weight(j)
 			// Either is without one copy of the row where its factor is made: they differ by how far they converged.
-			if math.Abs(v.Mean-w.Mean) > 0.02*math.Sqrt(v.Variance) || math.Abs(v.Inclusion-w.Inclusion) > included {
+			if !(math.Abs(v.Mean-w.Mean) <= 0.02*math.Sqrt(v.Variance)) || !(math.Abs(v.Inclusion-w.Inclusion) <= included) {
 				t.Errorf("of %d rows weight %d is %+v where rows are repeated, %+v where they have weights", c.rows, j, v, w)
 			}
 		}

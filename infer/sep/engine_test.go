@@ -130,7 +130,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%d passes: %s with %d inputs, want %s with %d", c.cfg.Passes, fitted.Report.Status, fitted.Report.Inputs, c.want, p.features+1)
 		}
 		// Sums of 2,000 numbers in another order.
-		if math.Abs(fitted.TargetMean-rate) > 1e-12 || math.Abs(fitted.TargetVariance-rate*(1-rate)) > 1e-12 {
+		if !(math.Abs(fitted.TargetMean-rate) <= 1e-12) || !(math.Abs(fitted.TargetVariance-rate*(1-rate)) <= 1e-12) {
 			t.Errorf("targets have mean %v and variance %v, want mean %v", fitted.TargetMean, fitted.TargetVariance, rate)
 		}
 	}

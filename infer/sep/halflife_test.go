@@ -111,7 +111,7 @@ func TestAgedFactorsAreMadeAnewOnce(t *testing.T) {
 		if k == 0 {
 			left = 0.6
 		}
-		if l.forget(left); math.Abs(l.aged-want) > 1e-15 {
+		if l.forget(left); !(math.Abs(l.aged-want) <= 1e-15) {
 			t.Errorf("after %d times %v of the evidence is left since factors were made, want %v", k+1, l.aged, want)
 		}
 	}

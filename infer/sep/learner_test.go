@@ -86,10 +86,10 @@ func TestTiltedMomentsByQuadrature(t *testing.T) {
 		mean := trapezium(func(w float64) float64 { return w * slab(w) }, sd) / z
 		square := trapezium(func(w float64) float64 { return w * w * slab(w) }, sd) / z
 		got := p.tilted(c.lambda, c.shift)
-		if math.Abs(got.alpha-mass/z) > tolerance || math.Abs(got.mean-mean) > tolerance || math.Abs(got.variance-(square-mean*mean)) > tolerance {
+		if !(math.Abs(got.alpha-mass/z) <= tolerance) || !(math.Abs(got.mean-mean) <= tolerance) || !(math.Abs(got.variance-(square-mean*mean)) <= tolerance) {
 			t.Errorf("%+v: α %g, mean %g, variance %g, want %g, %g, %g", c, got.alpha, got.mean, got.variance, mass/z, mean, square-mean*mean)
 		}
-		if math.Abs(1/(1+got.odds)-got.alpha) > 1e-14 {
+		if !(math.Abs(1/(1+got.odds)-got.alpha) <= 1e-14) {
 			t.Errorf("%+v: odds of %g do not belong to α %g", c, got.odds, got.alpha)
 		}
 	}
@@ -106,10 +106,10 @@ func TestSiteDerivatives(t *testing.T) {
 				probability, a, b := site(mean, s, label)
 				wantA := (value(mean+step) - value(mean-step)) / (2 * step)
 				wantB := -(value(mean+step) - 2*value(mean) + value(mean-step)) / (step * step)
-				if math.Abs(a-wantA) > tolerance*max(1, math.Abs(a)) || math.Abs(b-wantB) > 1e-5 {
+				if !(math.Abs(a-wantA) <= tolerance*max(1, math.Abs(a))) || !(math.Abs(b-wantB) <= 1e-5) {
 					t.Errorf("label %d, mean %g, s %g: slope %g, curvature %g, want %g, %g", label, mean, s, a, b, wantA, wantB)
 				}
-				if want := special.NormalCDF(mean / math.Sqrt(s)); math.Abs(probability-want) > 1e-13*want {
+				if want := special.NormalCDF(mean / math.Sqrt(s)); !(math.Abs(probability-want) <= 1e-13*want) {
 					t.Errorf("mean %g, s %g: probability %g, want %g", mean, s, probability, want)
 				}
 			}
@@ -143,7 +143,7 @@ func TestOneRowMatchesMoments(t *testing.T) {
 		square := trapezium(func(w float64) float64 { return w * w * density(w) }, sd) / z
 		got := l.Weight(j)
 		const tolerance = 1e-7 // the prior factor is kept in single precision
-		if math.Abs(got.Mean-mean) > tolerance || math.Abs(got.Variance-(square-mean*mean)) > tolerance {
+		if !(math.Abs(got.Mean-mean) <= tolerance) || !(math.Abs(got.Variance-(square-mean*mean)) <= tolerance) {
 			t.Errorf("weight %d: %g ± %g, want %g ± %g", j, got.Mean, got.Variance, mean, square-mean*mean)
 		}
 	}
@@ -225,7 +225,7 @@ func TestScoreIsLearnsScore(t *testing.T) {
 	fresh := p.learned(Config{}, 1)
 	fresh.again = false
 	fresh.Learn(part(batch, 10, 11), learned)
-	if math.Abs(scored[0]-learned[0]) > 1e-15 {
+	if !(math.Abs(scored[0]-learned[0]) <= 1e-15) {
 		t.Errorf("scored %v, learned at %v", scored[0], learned[0])
 	}
 	// Rows without a target or weight are scored only.
@@ -301,7 +301,7 @@ func scoringStepFindsTheMaximum(t *testing.T, p *simulated) {
 	if l.prior.inclusion > largestInclusion-1e-9 {
 		gi = min(gi, 0) // at its bound it may press outwards
 	}
-	if math.Abs(gi) > tolerance || math.Abs(gs) > tolerance {
+	if !(math.Abs(gi) <= tolerance) || !(math.Abs(gs) <= tolerance) {
 		t.Errorf("gradient %g, %g at the fixed point ρ0 %g, τ0 %g", gi, gs, l.prior.inclusion, l.prior.slab)
 	}
 }
@@ -422,7 +422,7 @@ func TestSumsWithoutClasses(t *testing.T) {
 		for j := range learners[0].slots {
 			a, b := learners[0].Weight(j), learners[1].Weight(j)
 			// prior factors are in single precision
-			if math.Abs(a.Mean-b.Mean) > 1e-6 || math.Abs(a.Variance-b.Variance) > 1e-6*b.Variance {
+			if !(math.Abs(a.Mean-b.Mean) <= 1e-6) || !(math.Abs(a.Variance-b.Variance) <= 1e-6*b.Variance) {
 				t.Errorf("%+v: weight %d is %+v, with sums by class %+v", cfg, j, a, b)
 			}
 		}
@@ -446,7 +446,7 @@ func TestIncludes(t *testing.T) {
 		at, exponent := p.tilt(3, shift)
 		alpha := p.tilted(3, shift).alpha
 		for u := 0.0005; u < 1; u += 0.001 {
-			if got := at.includes(u, exponent); got != (u < alpha) && math.Abs(u-alpha) > 1e-12 {
+			if got := at.includes(u, exponent); got != (u < alpha) && !(math.Abs(u-alpha) <= 1e-12) {
 				t.Errorf("shift %v: %v is below α %v: %v", shift, u, alpha, got)
 			}
 		}

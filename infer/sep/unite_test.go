@@ -47,7 +47,7 @@ func TestUniteIsTheProduct(t *testing.T) {
 			in := p.inclusion * trapezium(slab, math.Sqrt(p.slab))
 			mean := p.inclusion * trapezium(func(w float64) float64 { return w * slab(w) }, math.Sqrt(p.slab)) / (in + 1 - p.inclusion)
 			w := united.Weight(j)
-			if alpha := in / (in + 1 - p.inclusion); math.Abs(w.Inclusion-alpha) > 1e-9 {
+			if alpha := in / (in + 1 - p.inclusion); !(math.Abs(w.Inclusion-alpha) <= 1e-9) {
 				t.Errorf("%s: inclusion %d is %v, want %v", name, j, w.Inclusion, alpha)
 			}
 			if math.Abs(w.Mean-mean) > 1e-6*math.Sqrt(w.Variance) { // prior factors are in single precision
@@ -55,7 +55,7 @@ func TestUniteIsTheProduct(t *testing.T) {
 			}
 		}
 		bias := united.Weight(credence.InterceptSlot)
-		if want := 1.0/biasVariance + a.bias.lambda + b.bias.lambda; math.Abs(1/bias.Variance-want) > 1e-6*want {
+		if want := 1.0/biasVariance + a.bias.lambda + b.bias.lambda; !(math.Abs(1/bias.Variance-want) <= 1e-6*want) {
 			t.Errorf("%s: the bias has precision %v, want %v", name, 1/bias.Variance, want)
 		}
 		if united.rows != 900 || united.biasSums.count[0]+united.biasSums.count[1] != 900 || united.features != p.features || united.nextEB <= 900 {
@@ -88,7 +88,7 @@ func TestUnitedLearnsThePrior(t *testing.T) {
 		return l
 	}
 	a, b := unite(0), unite(0.6)
-	if math.Abs(a.prior.logit-b.prior.logit) > 0.02 || math.Abs(math.Log(a.prior.slab/b.prior.slab)) > 0.02 {
+	if !(math.Abs(a.prior.logit-b.prior.logit) <= 0.02) || !(math.Abs(math.Log(a.prior.slab/b.prior.slab)) <= 0.02) {
 		t.Errorf("ρ0 and τ0 are %v, %v and %v, %v by the start", a.prior.inclusion, a.prior.slab, b.prior.inclusion, b.prior.slab)
 	}
 	if step := a.scoringStep(1, true, true); step > rested {

@@ -140,7 +140,7 @@ func TestPlacesAreThoseThatAreRead(t *testing.T) {
 				continue
 			}
 			must.Succeed(t, err)
-			if a, b := *got.Report.ELBO, *want.Report.ELBO; math.Abs(a-b) > 1e-8*math.Abs(b) || w.others > 0 {
+			if a, b := *got.Report.ELBO, *want.Report.ELBO; !(math.Abs(a-b) <= 1e-8*math.Abs(b)) || w.others > 0 {
 				t.Errorf("%d rows: ELBO %v, want %v; %d rows were read at other places than %d", rows, a, b, w.others, len(w.places))
 			}
 			t.Logf("%d rows: %d rounds, %d places", rows, round+1, len(w.places))

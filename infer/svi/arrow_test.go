@@ -206,7 +206,7 @@ func TestHeldCorrelation(t *testing.T) {
 			closeTo(t, "mean", values[0][i], values[2][i], 1e-5)
 			closeTo(t, "variance", values[1][i]/values[3][i], 1, 1e-5)
 		}
-		if law := got.Members[0].Model.Prior.(prior.Normal).Correlations; len(law) != 1 || math.Abs(law[0].Values[0]-rho) > 1e-12 || got.Report.HyperJoint != nil {
+		if law := got.Members[0].Model.Prior.(prior.Normal).Correlations; len(law) != 1 || !(math.Abs(law[0].Values[0]-rho) <= 1e-12) || got.Report.HyperJoint != nil {
 			t.Errorf("%v, %v", law, got.Report.HyperJoint)
 		}
 	}

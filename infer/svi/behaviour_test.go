@@ -58,7 +58,7 @@ func TestBoundsAreBelowEvidence(t *testing.T) {
 		model := credence.Model{Features: plain{p: 2}, Likelihood: lik, Prior: held(2)}
 		full := fitted(t, model, Config{Covariance: Full}, data)
 		truth := evidence(data, lik, 2, full.Members[0].Posterior.(*posterior.Full))
-		if gap := truth - *full.Report.ELBO; gap < -1e-8*math.Abs(truth) || math.Abs(gap-*full.Report.EvidenceGap) > 0.1 {
+		if gap := truth - *full.Report.ELBO; gap < -1e-8*math.Abs(truth) || !(math.Abs(gap-*full.Report.EvidenceGap) <= 0.1) {
 			t.Errorf("%v: the bound is %g below the evidence, estimated %g", lik, gap, *full.Report.EvidenceGap)
 		} else if k, share := *full.Report.ParetoK, *full.Report.EffectiveShare; full.Report.EvidenceGapLeast == diagnose.Reliable(k, share) {
 			t.Errorf("%v: the gap of a full covariance is told as the least: %v, k̂ %g", lik, full.Report.EvidenceGapLeast, k)
@@ -129,7 +129,7 @@ func TestTwoModes(t *testing.T) {
 	one := fitted(t, model, Config{Starts: 6, Seed: 2}, data)
 	two := fitted(t, model, Config{Components: 2, Starts: 6, Seed: 2}, data)
 	means := two.Members[0].Posterior.(*posterior.Mixture).Means
-	if means[0]*means[1] > 0 || math.Abs(math.Abs(means[0])-4) > 0.2 || math.Abs(math.Abs(means[1])-4) > 0.2 {
+	if means[0]*means[1] > 0 || !(math.Abs(math.Abs(means[0])-4) <= 0.2) || !(math.Abs(math.Abs(means[1])-4) <= 0.2) {
 		t.Errorf("components are at %v", means)
 	}
 	closeTo(t, "gain", *two.Report.ELBO-*one.Report.ELBO, math.Ln2, 5*(*two.Report.ELBOStandardError)+0.01)
@@ -184,7 +184,7 @@ func TestStochasticReachesTheOptimum(t *testing.T) {
 				if gap := math.Abs(got[j]-m[j]) / math.Sqrt(v[j]); gap > 0.02 {
 					t.Errorf("%s, %s: mean %d is %.2f posterior SDs off", rule, estimator, j, gap)
 				}
-				if ratio := spread[j] / v[j]; math.Abs(ratio-1) > 0.02 {
+				if ratio := spread[j] / v[j]; !(math.Abs(ratio-1) <= 0.02) {
 					t.Errorf("%s, %s: variance %d is off by a factor of %.2f", rule, estimator, j, ratio)
 				}
 			}

@@ -51,7 +51,7 @@ func TestWidthsAreDifferencesOfFits(t *testing.T) {
 	}
 	want := (logs[1] - logs[0]) / (2 * h)
 	// Columns count as if they were uncorrelated, which they are to 1/√n.
-	if got := learned.Widths[0] / learned.Root[0]; math.Abs(got-want) > 0.05*want || !(want > 0.1 && want < 1.5) {
+	if got := learned.Widths[0] / learned.Root[0]; !(math.Abs(got-want) <= 0.05*want) || !(want > 0.1 && want < 1.5) {
 		t.Errorf("a slope of %v, want %v", got, want)
 	}
 }

@@ -129,7 +129,7 @@ func TestHeldOutOracle(t *testing.T) {
 		}
 		q, want := m.Posterior.(*posterior.Diagonal), stated.Members[0].Posterior.(*posterior.Diagonal)
 		for j := range q.Mean {
-			if sd := math.Sqrt(want.Variance[j]); math.Abs(q.Mean[j]-want.Mean[j]) > 1e-2*sd || math.Abs(q.Variance[j]/(a.Spread*want.Variance[j])-1) > 1e-2 {
+			if sd := math.Sqrt(want.Variance[j]); !(math.Abs(q.Mean[j]-want.Mean[j]) <= 1e-2*sd) || !(math.Abs(q.Variance[j]/(a.Spread*want.Variance[j])-1) <= 1e-2) {
 				t.Fatalf("member %d, weight %d: %v, %v, stated %v, %v", k, j, q.Mean[j], q.Variance[j], want.Mean[j], want.Variance[j])
 			}
 		}
@@ -302,7 +302,7 @@ func TestHeldOutSplits(t *testing.T) {
 				}
 				times[i] += w
 			}
-			if math.Abs(out-float64(c.out)) > 1 {
+			if !(math.Abs(out-float64(c.out)) <= 1) {
 				t.Errorf("%d rows: %v left out", c.rows, out)
 			}
 		}

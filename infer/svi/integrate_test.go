@@ -189,7 +189,7 @@ func TestAgainstFullBayes(t *testing.T) {
 			want := weigh(logs, weights[j], zero)
 			ratio := math.Sqrt(covariance[j*d+j]) / want.deviation
 			worst = math.Max(worst, math.Abs(ratio-1))
-			if math.Abs(ratio-1) > c.within || want.effective < float64(len(logs))/20 {
+			if !(math.Abs(ratio-1) <= c.within) || want.effective < float64(len(logs))/20 {
 				t.Errorf("%v: the standard deviation of weight %d is %.3f of that of full Bayes (%.0f draws)", c.lik, j, ratio, want.effective)
 			}
 			closeTo(t, fmt.Sprintf("%v: mean of weight %d", c.lik, j), mean[j]/want.deviation, want.mean/want.deviation, 0.1)

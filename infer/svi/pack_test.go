@@ -114,7 +114,7 @@ func TestPack(t *testing.T) {
 					scale = math.Max(scale, math.Abs(v))
 				}
 				for i, v := range part.want {
-					if math.Abs(part.got[i]-v) > 1e-10*scale {
+					if !(math.Abs(part.got[i]-v) <= 1e-10*scale) {
 						t.Errorf("%s: %s %d is %v over packed rows and %v over all", name, part.name, i, part.got[i], v)
 						break
 					}

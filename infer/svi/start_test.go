@@ -77,7 +77,7 @@ func TestSentinel(t *testing.T) {
 					inside++
 				}
 			}
-			if share := inside / 300; math.Abs(share-0.5) > 5*0.029 {
+			if share := inside / 300; !(math.Abs(share-0.5) <= 5*0.029) {
 				t.Errorf("sentinel %g, %q: half intervals of %v cover %.2f", sentinel, cfg.Covariance, family, share)
 			}
 			if len(f.Report.Warnings) > 0 && strings.Contains(f.Report.Warnings[0], "floor") {

@@ -39,7 +39,7 @@ func TestNodesUnseen(t *testing.T) {
 		if gap := math.Abs(near.LogDensity - exact.LogDensity); gap > 1e-3 || math.Abs(exact.LogDensity-g.mode.LogDensity) < 10*gap {
 			t.Errorf("a step of %v: density %.9g, with the rows %.9g, at the mode %.9g", step, near.LogDensity, exact.LogDensity, g.mode.LogDensity)
 		}
-		if math.Abs(near.Gradient[0]-exact.Gradient[0]) > 3e-3*math.Abs(exact.Gradient[0]) {
+		if !(math.Abs(near.Gradient[0]-exact.Gradient[0]) <= 3e-3*math.Abs(exact.Gradient[0])) {
 			t.Errorf("a step of %v: slope %v, with the rows %v", step, near.Gradient[0], exact.Gradient[0])
 		}
 		for j, v := range exact.Psi {
@@ -109,7 +109,7 @@ func TestNodesAreValued(t *testing.T) {
 	far[0] += 3
 	near := must.Value(g.at(ctx, far, nodeTolerance))(t)
 	exact := must.Value(g.from(ctx, far, g.mode.Point, g.mode.Shift, fineTolerance))(t)
-	if math.Abs(near.LogDensity-exact.LogDensity) > 1e-3 {
+	if !(math.Abs(near.LogDensity-exact.LogDensity) <= 1e-3) {
 		t.Errorf("far away: density %v, of a climb %v", near.LogDensity, exact.LogDensity)
 	}
 }
@@ -147,7 +147,7 @@ func TestFarNodes(t *testing.T) {
 	cancel()
 	data := draw(t, likelihood.Bernoulli{}, 1500, 30, 4)
 	g := integrated(t, credence.Model{Features: plain{p: 30, intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: normal}, data)
-	if tolerance := g.toleranceOf(g.theta); math.Abs(tolerance/nodeTolerance-1) > 1e-3 {
+	if tolerance := g.toleranceOf(g.theta); !(math.Abs(tolerance/nodeTolerance-1) <= 1e-3) {
 		t.Errorf("at the mode the tolerance is %v", tolerance)
 	}
 	beyond := 0

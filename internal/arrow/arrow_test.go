@@ -292,7 +292,7 @@ func TestArrowIsDenseAlgebra(t *testing.T) {
 					count += v * v
 				}
 			})
-			if all := math.Pow(mat.Norm(o.h, 2), 2); math.Abs(count-all) > tolerance*all {
+			if all := math.Pow(mat.Norm(o.h, 2), 2); !(math.Abs(count-all) <= tolerance*all) {
 				t.Errorf("the pattern leaves numbers of H out: %v of %v", count, all)
 			}
 			rng := rand.New(rand.NewPCG(9, 9))

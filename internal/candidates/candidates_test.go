@@ -61,7 +61,7 @@ func load(t *testing.T, n, dense, sparse int) (*candidates.Table, linop.Dense, c
 func near(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	for i := range want {
-		if math.Abs(got[i]-want[i]) > 1e-10*(1+math.Abs(want[i])) {
+		if !(math.Abs(got[i]-want[i]) <= 1e-10*(1+math.Abs(want[i]))) {
 			t.Fatalf("%s: element %d is %.12g, want %.12g", what, i, got[i], want[i])
 		}
 	}
@@ -258,15 +258,15 @@ func TestStart(t *testing.T) {
 	y := s.Target
 	if s.Target = conform.NewSelection(9, 3, 1, 0, 1, 0.5, false, 2).Target; true {
 		weighed := settingOf(likelihood.Gaussian{})
-		if math.Abs(weighed.Size-once.Size) > 1e-12*once.Size {
+		if !(math.Abs(weighed.Size-once.Size) <= 1e-12*once.Size) {
 			t.Errorf("candidates of rows of weight 4 have the size %v, of those of weight 1 %v", weighed.Size, once.Size)
 		}
-		if got := weighed.KeptBlocks[0]; math.Abs(got.Start-kept.Start) > 1e-12 || math.Abs(got.Prior.Scale-kept.Prior.Scale) > 1e-12 {
+		if got := weighed.KeptBlocks[0]; !(math.Abs(got.Start-kept.Start) <= 1e-12) || !(math.Abs(got.Prior.Scale-kept.Prior.Scale) <= 1e-12) {
 			t.Errorf("of rows of weight 4 a kept block starts at %v under %+v, of those of weight 1 at %v under %+v", got.Start, got.Prior, kept.Start, kept.Prior)
 		}
 	}
 	s.Target, s.Features = y, conform.Columns{Dense: 3, Intercept: true}
-	if got := settingOf(likelihood.Bernoulli{}).KeptMean[0]; math.Abs(got-math.Log(36.5/0.5)) > 1e-12 {
+	if got := settingOf(likelihood.Bernoulli{}).KeptMean[0]; !(math.Abs(got-math.Log(36.5/0.5)) <= 1e-12) {
 		t.Errorf("the intercept of 36 ones has the prior mean %v", got)
 	}
 }
@@ -333,7 +333,7 @@ func TestSlabScale(t *testing.T) {
 		return setting.SlabPrior.Scale * math.Sqrt(setting.Size)
 	}
 	for p, expected := range map[int]float64{6: 3, 1000: 1000 * 3.0 / 102} {
-		if got, want := scale(p), 2.5/math.Sqrt(expected); math.Abs(got/want-1) > 1e-12 {
+		if got, want := scale(p), 2.5/math.Sqrt(expected); !(math.Abs(got/want-1) <= 1e-12) {
 			t.Errorf("%d columns: %v, want %v", p, got, want)
 		}
 	}
@@ -356,10 +356,10 @@ func TestExpected(t *testing.T) {
 		}{
 			"sparse": {settingOf(candidates.Sparse, [2]float64{}), c.sparse}, "flat": {settingOf(candidates.Flat, [2]float64{}), c.flat}, "stated": {stated, c.stated},
 		} {
-			if got := float64(p) / (1 + math.Exp(-of.setting.Odds.Start)); math.Abs(got/of.expected-1) > 1e-9 {
+			if got := float64(p) / (1 + math.Exp(-of.setting.Odds.Start)); !(math.Abs(got/of.expected-1) <= 1e-9) {
 				t.Errorf("%d columns, %s: %v are in at the start, want %v", p, name, got, of.expected)
 			}
-			if got, want := of.setting.SlabPrior.Scale/stated.SlabPrior.Scale, math.Sqrt(c.stated/of.expected); math.Abs(got/want-1) > 1e-9 {
+			if got, want := of.setting.SlabPrior.Scale/stated.SlabPrior.Scale, math.Sqrt(c.stated/of.expected); !(math.Abs(got/want-1) <= 1e-9) {
 				t.Errorf("%d columns, %s: a slab of %v of that of the stated prior, want %v", p, name, got, want)
 			}
 		}
@@ -481,7 +481,7 @@ func TestRotate(t *testing.T) {
 			for i := range a {
 				product += a[i] * b[i]
 			}
-			if math.Abs(product) > 1e-9 {
+			if !(math.Abs(product) <= 1e-9) {
 				t.Errorf("columns %d and %d have the product %v", j, k, product)
 			}
 		}

@@ -112,7 +112,7 @@ func TestShapesAgreeWithTicks(t *testing.T) {
 		}
 		for i, w := range c.want {
 			// a tenth of a pixel
-			if x, y := back(across, got[2*i]), back(up, got[2*i+1]); math.Abs(x-w[0]) > 2 || math.Abs(y-w[1]) > 1e-3 {
+			if x, y := back(across, got[2*i]), back(up, got[2*i+1]); !(math.Abs(x-w[0]) <= 2) || !(math.Abs(y-w[1]) <= 1e-3) {
 				t.Errorf("%v: point %d stands at (%g, %g), and is %v", c.mark, i, x, y, w)
 			}
 		}
@@ -128,7 +128,7 @@ func TestShapesAgreeWithTicks(t *testing.T) {
 	across, up := ticksOf(t, text)
 	near := func(what string, ticks [][2]float64, pixel, want float64) {
 		t.Helper()
-		if got := back(ticks, pixel); math.Abs(got-want) > 3e-3*(ticks[len(ticks)-1][1]-ticks[0][1]) {
+		if got := back(ticks, pixel); !(math.Abs(got-want) <= 3e-3*(ticks[len(ticks)-1][1]-ticks[0][1])) {
 			t.Errorf("%s stands at %g, and is %g", what, got, want)
 		}
 	}
@@ -205,7 +205,7 @@ func TestTicks(t *testing.T) {
 		var got []string
 		for k, tick := range c.axis.ticks(c.count) {
 			got = append(got, tick.text)
-			if v, err := strconv.ParseFloat(tick.text, 64); err == nil && c.axis.Scale != Time && math.Abs(v-tick.at) > 1e-9*math.Abs(v) {
+			if v, err := strconv.ParseFloat(tick.text, 64); err == nil && c.axis.Scale != Time && !(math.Abs(v-tick.at) <= 1e-9*math.Abs(v)) {
 				t.Errorf("tick %d of %v is called %s and stands at %g", k, c.axis, tick.text, tick.at)
 			}
 		}
@@ -228,11 +228,11 @@ func TestRulesAreHeld(t *testing.T) {
 	}}})
 	across, up := ticksOf(t, text)
 	m := regexp.MustCompile(`d="M[\d.]+ ([\d.]+)H[\d.]+" class="rule"`).FindStringSubmatch(text)
-	if m == nil || math.Abs(back(up, value(m[1]))-3) > .02 {
+	if m == nil || !(math.Abs(back(up, value(m[1]))-3) <= .02) {
 		t.Errorf("the rule across stands at %v:\n%s", m, text)
 	}
 	m = regexp.MustCompile(`d="M([\d.]+) [\d.]+V[\d.]+" class="rule"`).FindStringSubmatch(text)
-	if m == nil || math.Abs(back(across, value(m[1]))-5) > .02 {
+	if m == nil || !(math.Abs(back(across, value(m[1]))-5) <= .02) {
 		t.Errorf("the rule upright stands at %v:\n%s", m, text)
 	}
 }

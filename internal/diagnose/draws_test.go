@@ -55,7 +55,7 @@ func TestLogDensitiesOfRows(t *testing.T) {
 			if rows.Weight[i] > 0 {
 				w = rows.Weight[i] * (-(y-f)*(y-f)/(2*noise) - math.Log(2*math.Pi*noise)/2)
 			}
-			if got := logs[i*count+l]; math.Abs(got-w) > 1e-12*(1+math.Abs(w)) {
+			if got := logs[i*count+l]; !(math.Abs(got-w) <= 1e-12*(1+math.Abs(w))) {
 				t.Errorf("draw %d of row %d: %v, want %v", l, i, got, w)
 			}
 			want[l] += w
@@ -63,7 +63,7 @@ func TestLogDensitiesOfRows(t *testing.T) {
 	}
 	s.AddRows(credence.NewWorkspace(1), family, &phi, rows)
 	for l, got := range s.LogWeights() {
-		if math.Abs(got-want[l]) > 1e-12*(1+math.Abs(want[l])) {
+		if !(math.Abs(got-want[l]) <= 1e-12*(1+math.Abs(want[l]))) {
 			t.Errorf("weight of draw %d: %v, want %v", l, got, want[l])
 		}
 	}
@@ -92,13 +92,13 @@ func TestSmoothedTail(t *testing.T) {
 		excess[i] = math.Exp(before[rest+i]) - cut
 	}
 	shape, scale := Fit(excess)
-	if math.Abs(shape-k) > 1e-9 {
+	if !(math.Abs(shape-k) <= 1e-9) {
 		t.Errorf("shape %v, want %v", k, shape)
 	}
 	for i := range excess {
 		p := (float64(i) + 0.5) / tail
 		want := math.Min(math.Log(cut+scale/shape*(math.Pow(1-p, -shape)-1)), before[len(before)-1])
-		if math.Abs(logs[rest+i]-want) > 1e-9 {
+		if !(math.Abs(logs[rest+i]-want) <= 1e-9) {
 			t.Errorf("value %d of the tail: %v, want %v", i, logs[rest+i], want)
 		}
 	}

@@ -22,10 +22,10 @@ func TestFitRecoversShape(t *testing.T) {
 			slices.Sort(x)
 			got, s := Fit(x)
 			allowed := 5*(1+math.Abs(k))/math.Sqrt(n) + 10.0/n
-			if math.Abs(got-k) > allowed {
+			if !(math.Abs(got-k) <= allowed) {
 				t.Errorf("shape %g at scale %g is estimated as %g", k, scale, got)
 			}
-			if math.Abs(s/scale-1) > 0.1 {
+			if !(math.Abs(s/scale-1) <= 0.1) {
 				t.Errorf("scale %g of shape %g is estimated as %g", scale, k, s)
 			}
 		}
@@ -48,7 +48,7 @@ func TestSmoothOfNormals(t *testing.T) {
 		// The tail has 600 values, so a standard error of (1+k)/√600; the tail's logarithmic
 		// correction z^(-1) biases it low by up to 0.1.
 		want := 1 - 1/(s*s)
-		if math.Abs(k-want) > 5*(1+want)/math.Sqrt(600)+0.1 {
+		if !(math.Abs(k-want) <= 5*(1+want)/math.Sqrt(600)+0.1) {
 			t.Errorf("target SD %g: shape %g, want about %g", s, k, want)
 		}
 		for i := range logs {
@@ -59,7 +59,7 @@ func TestSmoothOfNormals(t *testing.T) {
 			}
 		}
 		if s == 1.2 { // the weights have a variance: their mean is 1
-			if got := LogMean(logs); math.Abs(got) > 0.02 {
+			if got := LogMean(logs); !(math.Abs(got) <= 0.02) {
 				t.Errorf("log mean weight %g, want 0", got)
 			}
 		}
@@ -83,7 +83,7 @@ func TestStandardError(t *testing.T) {
 			squares += k * k
 		}
 		got := math.Sqrt(squares/repeats - sum*sum/repeats/repeats)
-		if want := StandardError(0.7, n); math.Abs(got/want-1) > 0.25 {
+		if want := StandardError(0.7, n); !(math.Abs(got/want-1) <= 0.25) {
 			t.Errorf("shapes of %d weights scatter by %.3f, want %.3f", n, got, want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestEqualWeights(t *testing.T) {
 	if k := Smooth(logs); k != 0 {
 		t.Errorf("shape of equal weights is %g", k)
 	}
-	if got := EffectiveShare(logs); math.Abs(got-1) > 1e-15 {
+	if got := EffectiveShare(logs); !(math.Abs(got-1) <= 1e-15) {
 		t.Errorf("effective share of equal weights is %g", got)
 	}
 	if got := LogMean(logs); got != -7 {
@@ -139,7 +139,7 @@ func TestShrinkage(t *testing.T) {
 				high = k
 			}
 		}
-		if want := (n*low + 10*0.5) / (n + 10); math.Abs(got-want) > 1e-9 || math.Abs(low-shape) > 0.3 {
+		if want := (n*low + 10*0.5) / (n + 10); !(math.Abs(got-want) <= 1e-9) || !(math.Abs(low-shape) <= 0.3) {
 			t.Errorf("shape %g: %g before and %g after the shrinkage, want %g", shape, low, got, want)
 		}
 	}

@@ -69,11 +69,11 @@ func TestCorrections(t *testing.T) {
 			{"mean", out.Mean[0], mean}, {"θ", out.Theta[0], 2 + mean}, {"variance", out.Variance[0], 1 + variance},
 			{"evidence", out.LogDensity, evidence},
 		} {
-			if math.Abs(v.got-v.want) > c.within*scale {
+			if !(math.Abs(v.got-v.want) <= c.within*scale) {
 				t.Errorf("a = %g, b = %g: the %s is %.6f, want %.6f", c.a, c.b, v.name, v.got, v.want)
 			}
 		}
-		if math.Abs(c.b) < 1 && math.Abs(out.Uncorrected-uncorrected) > 1e-3 || math.Abs(out.Uncorrected-uncorrected) > 0.05*c.b*c.b+1e-9 {
+		if math.Abs(c.b) < 1 && !(math.Abs(out.Uncorrected-uncorrected) <= 1e-3) || !(math.Abs(out.Uncorrected-uncorrected) <= 0.05*c.b*c.b+1e-9) {
 			t.Errorf("a = %g, b = %g: the uncorrected evidence is %.6f, want %.6f", c.a, c.b, out.Uncorrected, uncorrected)
 		}
 		if m.climbs > 0 || out.Outcome != Summed {
@@ -83,7 +83,7 @@ func TestCorrections(t *testing.T) {
 		for i, theta := range law.At {
 			at := theta - out.Mode.At.Theta[0]
 			from := out.Mode.At.Theta[0] - 2 - mean
-			if want := -((at+from)*(at+from) - from*from) / (2 * variance); math.Abs(law.LogDensity[i]-want) > 1e-9 {
+			if want := -((at+from)*(at+from) - from*from) / (2 * variance); !(math.Abs(law.LogDensity[i]-want) <= 1e-9) {
 				t.Errorf("a = %g, b = %g: the log density at %.3f is %.6f, want %.6f", c.a, c.b, theta, law.LogDensity[i], want)
 			}
 		}
@@ -99,10 +99,10 @@ func TestSkippedCorrections(t *testing.T) {
 	m := &corrected{width: 0.01, correction: func(theta float64) float64 { return -2 + 4*theta/0.01 }}
 	out := m.integrate(t)
 	want := 3 + math.Log(2*math.Pi*1e-4)/2
-	if out.Outcome != Skipped || math.Abs(out.Theta[0]-2.04) > 1e-9 || math.Abs(out.Mean[0]-0.04) > 1e-9 {
+	if out.Outcome != Skipped || !(math.Abs(out.Theta[0]-2.04) <= 1e-9) || !(math.Abs(out.Mean[0]-0.04) <= 1e-9) {
 		t.Errorf("%v: θ is %v, the mean %v", out.Outcome, out.Theta, out.Mean)
 	}
-	if math.Abs(out.Uncorrected-want) > 1e-9 || math.Abs(out.LogDensity-(want-2+8)) > 1e-9 {
+	if !(math.Abs(out.Uncorrected-want) <= 1e-9) || !(math.Abs(out.LogDensity-(want-2+8)) <= 1e-9) {
 		t.Errorf("the evidence is %v, %v without corrections: want %v, %v", out.LogDensity, out.Uncorrected, want+6, want)
 	}
 }

@@ -60,7 +60,7 @@ func TestCorrelations(t *testing.T) {
 			prior, wanted := density(z)
 			if trial == 0 {
 				gap = prior - wanted
-			} else if math.Abs(prior-wanted-gap) > 1e-6 {
+			} else if !(math.Abs(prior-wanted-gap) <= 1e-6) {
 				t.Errorf("k = %d: the density is off by %v, then by %v", k, gap, prior-wanted)
 			}
 			l, slope := make([]float64, k*k), make([]float64, k*k)
@@ -70,7 +70,7 @@ func TestCorrelations(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range odds {
-				if math.Abs(back[i]/odds[i]-1) > 1e-9 {
+				if !(math.Abs(back[i]/odds[i]-1) <= 1e-9) {
 					t.Errorf("odds %v come back as %v", odds[i], back[i])
 				}
 			}
@@ -79,7 +79,7 @@ func TestCorrelations(t *testing.T) {
 				for c := range k {
 					norm += l[r*k+c] * l[r*k+c]
 				}
-				if math.Abs(norm-1) > 1e-12 {
+				if !(math.Abs(norm-1) <= 1e-12) {
 					t.Errorf("a variance of %v", norm)
 				}
 				for c := range r {
@@ -91,7 +91,7 @@ func TestCorrelations(t *testing.T) {
 					special.CorrelationRoot(below, k, down)
 					special.CorrelationSlope(slope, l, k, r, c, odds)
 					for j := range slope {
-						if want := (above[j] - below[j]) / (2 * h); math.Abs(slope[j]-want) > 1e-8 {
+						if want := (above[j] - below[j]) / (2 * h); !(math.Abs(slope[j]-want) <= 1e-8) {
 							t.Errorf("k = %d: slope %v in (%d, %d), want %v", k, slope[j], r, c, want)
 						}
 					}

@@ -37,7 +37,7 @@ func TestMarginal(t *testing.T) {
 			t.Fatalf("%d points, %v", len(law.At), err)
 		}
 		for i, u := range law.At {
-			if math.Abs(law.LogDensity[i]-(log(u)-log(0))) > 1e-9 {
+			if !(math.Abs(law.LogDensity[i]-(log(u)-log(0))) <= 1e-9) {
 				t.Errorf("%s: at %.3g the log density is %.9g, want %.9g", name, u, law.LogDensity[i], log(u)-log(0))
 			}
 		}

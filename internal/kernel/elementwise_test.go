@@ -207,7 +207,7 @@ func TestElementwise(t *testing.T) {
 			for a, b := range c.special {
 				one := []float64{a}
 				applyOn(isa, c.f, c.name, one, one)
-				if math.Abs(one[0]-b) > 4e-16*math.Abs(b) {
+				if !(math.Abs(one[0]-b) <= 4e-16*math.Abs(b)) {
 					t.Errorf("%s %v: %v gives %v, want %v", c.name, isa, a, one[0], b)
 				}
 			}

@@ -32,7 +32,7 @@ func TestRosenbrock(t *testing.T) {
 		}
 		for i, v := range x {
 			// f is flat to 1e-14 within about 1e-7·√(condition 2,500) of the minimum.
-			if math.Abs(v-1) > 1e-5 {
+			if !(math.Abs(v-1) <= 1e-5) {
 				t.Errorf("n = %d: x[%d] is %v, want 1 (%+v)", n, i, v, result)
 			}
 		}
@@ -97,7 +97,7 @@ func TestStepsBackFromOutsideTheDomain(t *testing.T) {
 	}
 	x := []float64{40}
 	result, err := Minimise(x, objective, Config{Curvature: []float64{1e-6}, Tolerance: 1e-15})
-	if err != nil || math.Abs(x[0]-1) > 1e-6 {
+	if err != nil || !(math.Abs(x[0]-1) <= 1e-6) {
 		t.Fatalf("ended at %v, %+v, %v", x, result, err)
 	}
 }
@@ -168,7 +168,7 @@ func TestKnownPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, v := range x {
-			if math.Abs(v-0.5) > 1e-3 {
+			if !(math.Abs(v-0.5) <= 1e-3) {
 				t.Errorf("variable %d ends at %v", i, v)
 			}
 		}

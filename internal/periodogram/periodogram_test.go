@@ -63,10 +63,10 @@ func TestLargestWaveHasLeastSquares(t *testing.T) {
 					best, period = ss, 1/f
 				}
 			}
-			if math.Abs(1/got-1/period) > 0.26/width {
+			if !(math.Abs(1/got-1/period) <= 0.26/width) {
 				t.Errorf("seed %d: the largest wave has the period %.3f, by least squares %.3f", seed, got, period)
 			}
-			if math.Abs(1/got-1/truth) > 0.3/width {
+			if !(math.Abs(1/got-1/truth) <= 0.3/width) {
 				t.Errorf("seed %d: the largest wave has the period %.3f, the data %.3f", seed, got, truth)
 			}
 			waves.Remove(got)
@@ -89,7 +89,7 @@ func TestWavesAreRemoved(t *testing.T) {
 		waves.Add(x, math.NaN(), 0)
 	}
 	waves.Remove(24)
-	if got := waves.Largest(); math.Abs(got-168) > 8 {
+	if got := waves.Largest(); !(math.Abs(got-168) <= 8) {
 		t.Errorf("beside 24 the largest wave has the period %v, want 168", got)
 	}
 	empty := New(0, 1, 10)

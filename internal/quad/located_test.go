@@ -98,7 +98,7 @@ func TestLocatedBeyondOne(t *testing.T) {
 			t.Errorf("at %v: %v, which rounding makes", d, z)
 		}
 	}
-	if z, want := near.At(1.5), 1.5/math.Sqrt(1.49); math.Abs(z-want) > 1e-9 {
+	if z, want := near.At(1.5), 1.5/math.Sqrt(1.49); !(math.Abs(z-want) <= 1e-9) {
 		t.Errorf("%v, want %v", z, want)
 	}
 }

@@ -22,7 +22,7 @@ func TestSoftplusRows(t *testing.T) {
 		for i := range n {
 			a, b, c := Softplus(mean[i], variance[i])
 			tolerance := 1e-15 * (1 + math.Abs(mean[i]))
-			if math.Abs(value[i]-a) > tolerance || math.Abs(slope[i]-b) > tolerance || math.Abs(bend[i]-c) > tolerance {
+			if !(math.Abs(value[i]-a) <= tolerance) || !(math.Abs(slope[i]-b) <= tolerance) || !(math.Abs(bend[i]-c) <= tolerance) {
 				t.Errorf("%d rows, N(%g, %g): %v %v %v, alone %v %v %v", n, mean[i], variance[i], value[i], slope[i], bend[i], a, b, c)
 			}
 		}
@@ -63,7 +63,7 @@ func TestNarrowSoftplus(t *testing.T) {
 			}{
 				{"value", value, a, rounding + 1.9e-3*math.Pow(v, 6)}, {"slope", slope, b, 2e-15 + 1e-2*math.Pow(v, 6)}, {"bend", bend, c, 1e-15 + 1.2e-2*math.Pow(v, 5)},
 			} {
-				if math.Abs(check.got-check.want) > check.bound {
+				if !(math.Abs(check.got-check.want) <= check.bound) {
 					t.Errorf("N(%g, %g): %s %v, want %v within %.1e, off by %.1e", m, v, check.name, check.got, check.want, check.bound, check.got-check.want)
 				}
 			}
@@ -71,7 +71,7 @@ func TestNarrowSoftplus(t *testing.T) {
 		v := math.Nextafter(narrowVariance, 1)
 		value, slope, bend := Softplus(m, v)
 		a, b, c := Softplus(m, narrowVariance)
-		if math.Abs(value-a) > 3e-11 || math.Abs(slope-b) > 7e-11 || math.Abs(bend-c) > 1e-10 {
+		if !(math.Abs(value-a) <= 3e-11) || !(math.Abs(slope-b) <= 7e-11) || !(math.Abs(bend-c) <= 1e-10) {
 			t.Errorf("N(%g, %g): %v %v %v on one side, %v %v %v on the other", m, v, value, slope, bend, a, b, c)
 		}
 	}
@@ -82,7 +82,7 @@ func TestNarrowSoftplus(t *testing.T) {
 func TestMiddleSoftplus(t *testing.T) {
 	rule := hermite.New(2*len(nineNodes) - 1)
 	for k, node := range nineNodes {
-		if i := k + len(nineNodes) - 1; math.Abs(node.z-rule.Nodes[i]) > 1e-15*node.z || math.Abs(node.weight-rule.Weights[i]) > 1e-14*node.weight {
+		if i := k + len(nineNodes) - 1; !(math.Abs(node.z-rule.Nodes[i]) <= 1e-15*node.z) || !(math.Abs(node.weight-rule.Weights[i]) <= 1e-14*node.weight) {
 			t.Errorf("node %d is %v, want %v of weight %v", k, node, rule.Nodes[i], rule.Weights[i])
 		}
 	}
@@ -91,14 +91,14 @@ func TestMiddleSoftplus(t *testing.T) {
 			value, slope, bend := Softplus(m, v)
 			a, b, c := SoftplusExact(m, v)
 			rounding := 2e-15 * (1 + math.Abs(m))
-			if math.Abs(value-a) > rounding+4e-13 || math.Abs(slope-b) > 2e-15+2e-12 || math.Abs(bend-c) > 1e-15+8e-12 {
+			if !(math.Abs(value-a) <= rounding+4e-13) || !(math.Abs(slope-b) <= 2e-15+2e-12) || !(math.Abs(bend-c) <= 1e-15+8e-12) {
 				t.Errorf("N(%g, %g): %v %v %v, want %v %v %v: off by %.1e, %.1e, %.1e", m, v, value, slope, bend, a, b, c, value-a, slope-b, bend-c)
 			}
 		}
 		v := math.Nextafter(middleVariance, 1)
 		value, slope, bend := Softplus(m, v)
 		a, b, c := Softplus(m, middleVariance)
-		if math.Abs(value-a) > 3e-11 || math.Abs(slope-b) > 7e-11 || math.Abs(bend-c) > 1e-10 {
+		if !(math.Abs(value-a) <= 3e-11) || !(math.Abs(slope-b) <= 7e-11) || !(math.Abs(bend-c) <= 1e-10) {
 			t.Errorf("N(%g, %g): %v %v %v on one side, %v %v %v on the other", m, v, value, slope, bend, a, b, c)
 		}
 	}

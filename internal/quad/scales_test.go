@@ -23,10 +23,10 @@ func TestScales(t *testing.T) {
 			mean += s.Weight * s.Factor
 			square += s.Weight * s.Factor * s.Factor
 		}
-		if math.Abs(total-1) > 1e-15 || math.Abs(mean-1) > 1e-12 {
+		if !(math.Abs(total-1) <= 1e-15) || !(math.Abs(mean-1) <= 1e-12) {
 			t.Errorf("df %v: the weights sum to %v, the mean factor is %v", df, total, mean)
 		}
-		if want := (df - 2) / (df - 4); df > 5 && df < 100 && math.Abs(square/want-1) > 1e-12 {
+		if want := (df - 2) / (df - 4); df > 5 && df < 100 && !(math.Abs(square/want-1) <= 1e-12) {
 			t.Errorf("df %v: the mean square factor is %v, want %v", df, square, want)
 		}
 		tails := map[float64]float64{0.05: 0.01, 0.25: 0.01} // probability and relative error
@@ -47,7 +47,7 @@ func TestScales(t *testing.T) {
 				}
 				return cdf
 			}, p, want, 1, math.Inf(-1), 0)
-			if math.Abs(got/want-1) > within {
+			if !(math.Abs(got/want-1) <= within) {
 				t.Errorf("df %v: quantile %v is %v, of the t %v", df, p, got, want)
 			}
 		}

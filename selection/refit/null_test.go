@@ -70,7 +70,7 @@ func TestNullShare(t *testing.T) {
 		fitted.Report.Together = true
 		all := &credence.Batch{X: linop.NewDense(20, 6), Target: make([]float64, 20)}
 		got, err := (&Base{Data: conform.Memory{All: all}, Engine: constant{fitted}}).Null(t.Context(), selection.Options{NullCheck: 3})
-		if err != nil || math.Abs(got.Share-want) > 1e-12 || len(got.Called) != 3 {
+		if err != nil || !(math.Abs(got.Share-want) <= 1e-12) || len(got.Called) != 3 {
 			t.Errorf("a group of inclusion %v: %+v, %v, want a share of %v", in, got, err, want)
 		}
 	}

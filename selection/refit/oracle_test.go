@@ -60,7 +60,7 @@ func TestExplainedByDraws(t *testing.T) {
 			Model: credence.Model{Features: conform.Columns{Dense: 3}, Likelihood: likelihood.Bernoulli{Link: link}}, Posterior: draws,
 		}}}
 		got, err := (&Base{Data: conform.Memory{All: all}}).explained(t.Context(), fitted, 0.5)
-		if err != nil || math.Abs(got.Mean-mean) > 1e-9 || math.Abs(got.Lower-shares[4]) > 1e-9 || math.Abs(got.Upper-shares[15]) > 1e-9 {
+		if err != nil || !(math.Abs(got.Mean-mean) <= 1e-9) || !(math.Abs(got.Lower-shares[4]) <= 1e-9) || !(math.Abs(got.Upper-shares[15]) <= 1e-9) {
 			t.Errorf("%v: %+v, want %v in %v to %v: %v", link, got, mean, shares[4], shares[15], err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestCorrelations(t *testing.T) {
 	}
 	for a, j := range places {
 		for b, k := range places {
-			if want := stat.Correlation(column(j), column(k), all.Weight); math.Abs(between(a, b)-want) > 1e-9 {
+			if want := stat.Correlation(column(j), column(k), all.Weight); !(math.Abs(between(a, b)-want) <= 1e-9) {
 				t.Errorf("columns %d and %d: %v, want %v", j, k, between(a, b), want)
 			}
 		}

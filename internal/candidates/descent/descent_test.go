@@ -95,7 +95,7 @@ func TestConditions(t *testing.T) {
 						slopes[j+1] += s.Weight[i] * gap * s.X.Row(i)[j]
 					}
 				}
-				if math.Abs(slopes[0]) > 1e-5*total {
+				if !(math.Abs(slopes[0]) <= 1e-5*total) {
 					t.Errorf("%s, alpha %v, point %d: the slope in the intercept is %g", name, alpha, k, slopes[0])
 				}
 				for j := 1; j < 61; j++ {
@@ -121,7 +121,7 @@ func TestScreening(t *testing.T) {
 		_, all := path(t, p)
 		for k := range all {
 			for j := range all[k] {
-				if math.Abs(all[k][j]-screened[k][j]) > 1e-5 {
+				if !(math.Abs(all[k][j]-screened[k][j]) <= 1e-5) {
 					t.Fatalf("%s: point %d, weight %d: %g, unscreened %g", name, k, j, screened[k][j], all[k][j])
 				}
 			}
@@ -139,7 +139,7 @@ func TestAdmission(t *testing.T) {
 		}
 		must.Succeed(t, err)
 		for j, w := range all[5] {
-			if math.Abs(w-s.Weights[j]) > 1e-5 {
+			if !(math.Abs(w-s.Weights[j]) <= 1e-5) {
 				t.Errorf("%s: weight %d is %g, along the path %g", name, j, s.Weights[j], w)
 			}
 		}
@@ -165,7 +165,7 @@ func TestOrthogonal(t *testing.T) {
 			}
 			for k, lambda := range lambdas {
 				want := math.Copysign(math.Max(math.Abs(u)-alpha*lambda, 0), u) / (1 + (1-alpha)*lambda)
-				if math.Abs(weights[k][j+1]-want) > 1e-9 {
+				if !(math.Abs(weights[k][j+1]-want) <= 1e-9) {
 					t.Errorf("alpha %v, λ %g: weight %g, want %g", alpha, lambda, weights[k][j+1], want)
 				}
 			}

@@ -56,7 +56,7 @@ func TestGradients(t *testing.T) {
 					want -= (math.Log(2*math.Pi*lambda) + (mean[j]*mean[j]+math.Exp(logs[j]))/lambda) / 2 / float64(q.Components)
 				}
 			}
-			if math.Abs(got-want) > 1e-12*math.Abs(want) {
+			if !(math.Abs(got-want) <= 1e-12*math.Abs(want)) {
 				t.Errorf("%T: without rows the bound is %v, want %v", lik, got, want)
 			}
 			q.Intercept, q.Lower, q.Upper = intercept, q.Lower[:q.Base.Count()], q.Upper[:q.Base.Count()]
@@ -135,7 +135,7 @@ func TestEntropyBound(t *testing.T) {
 		if bound > truth {
 			t.Errorf("gap %g: bound %g is above the entropy %g", gap, bound, truth)
 		}
-		if math.Abs(estimate-truth) > 5*se {
+		if !(math.Abs(estimate-truth) <= 5*se) {
 			t.Errorf("gap %g: estimate %g ± %g, truth %g", gap, estimate, se, truth)
 		}
 	}
@@ -143,7 +143,7 @@ func TestEntropyBound(t *testing.T) {
 	x := []float64{0.4, math.Log(0.3)}
 	one.Begin(x)
 	exact, _ := one.entropy(x, 0, nil)
-	if got, want := exact-one.entropyBound(make([]float64, 2), x), 0.5*(1-math.Ln2); math.Abs(got-want) > 1e-12 {
+	if got, want := exact-one.entropyBound(make([]float64, 2), x), 0.5*(1-math.Ln2); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("the bound is %g below the entropy of a normal, want %g", got, want)
 	}
 }
@@ -210,15 +210,15 @@ func TestLogWeightsOfTheExactPosterior(t *testing.T) {
 		sum, square := 0.0, 0.0
 		for _, v := range logs {
 			share := math.Exp(v - evidence)
-			if sum, square = sum+share, square+share*share; c.apart == 0 && math.Abs(v-evidence) > 1e-9 {
+			if sum, square = sum+share, square+share*share; c.apart == 0 && !(math.Abs(v-evidence) <= 1e-9) {
 				t.Fatalf("%+v: a log weight is %v, the evidence %v", c, v, evidence)
 			}
 		}
 		n := float64(len(logs))
-		if spread := math.Sqrt(square/n - sum/n*sum/n); math.Abs(sum/n-1) > 4*spread/math.Sqrt(n)+1e-9 {
+		if spread := math.Sqrt(square/n - sum/n*sum/n); !(math.Abs(sum/n-1) <= 4*spread/math.Sqrt(n)+1e-9) {
 			t.Errorf("%+v: the mean of the weights is %v ± %v of the evidence", c, sum/n, spread/math.Sqrt(n))
 		}
-		if gap := elbo - evidence; c.apart == 0 && math.Abs(gap) > 4*se+1e-9 || c.apart > 0 && !(gap < -4*se && lower < elbo) {
+		if gap := elbo - evidence; c.apart == 0 && !(math.Abs(gap) <= 4*se+1e-9) || c.apart > 0 && !(gap < -4*se && lower < elbo) {
 			t.Errorf("%+v: the bound is %v ± %v and %v, the evidence %v", c, elbo, se, lower, evidence)
 		}
 		v, m := q.Moments(x)
@@ -236,7 +236,7 @@ func TestLogWeightsOfTheExactPosterior(t *testing.T) {
 		for j := range 2 {
 			want[2+j] -= want[j] * want[j]
 			for what, got := range map[string][2]float64{"moments": {m[j], v[j]}, "the posterior": {own[j], spread[j]}} {
-				if math.Abs(got[0]-want[j]) > 1e-12 || math.Abs(got[1]-want[2+j]) > 1e-12 {
+				if !(math.Abs(got[0]-want[j]) <= 1e-12) || !(math.Abs(got[1]-want[2+j]) <= 1e-12) {
 					t.Errorf("%+v, %s: weight %d has %v, want %v and %v", c, what, j, got, want[j], want[2+j])
 				}
 			}
@@ -269,7 +269,7 @@ func TestInitialVariances(t *testing.T) {
 	for j, by := range []float64{0.5, -2} {
 		rate := math.Exp(0.5*0.3 + 2*0.1 + 0.2)
 		want := -math.Log(1/0.4 + rows*0.25*rate*by*by)
-		if m[j] != start.Mean[j] || math.Abs(logs[j]-want) > 1e-9 {
+		if m[j] != start.Mean[j] || !(math.Abs(logs[j]-want) <= 1e-9) {
 			t.Errorf("weight %d begins at %v with the log variance %v, want %v and %v", j, m[j], logs[j], start.Mean[j], want)
 		}
 	}

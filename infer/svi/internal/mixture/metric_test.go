@@ -84,14 +84,14 @@ func TestMetricOfSome(t *testing.T) {
 			}
 		}
 		for j := range z {
-			if math.Abs(z[j]-want[j]) > 1e-12 {
+			if !(math.Abs(z[j]-want[j]) <= 1e-12) {
 				t.Errorf("component %d: variable %d is %v, want %v", k, j, z[j], want[j])
 			}
 		}
 	}
 	g.leave(x)
 	for i := range x {
-		if math.Abs(x[i]-was[i]) > 1e-12 {
+		if !(math.Abs(x[i]-was[i]) <= 1e-12) {
 			t.Errorf("number %d comes back as %v, was %v", i, x[i], was[i])
 		}
 	}
@@ -117,7 +117,7 @@ func testMetric(t *testing.T, q *Bound, x []float64, count int) {
 	m, pulled := append([]float64{}, z...), append([]float64{}, gradient...)
 	g.leave(m)
 	g.pull(pulled)
-	if a, b := kernel.Dot(m, gradient), kernel.Dot(z, pulled); math.Abs(a-b) > 1e-10*math.Abs(a) {
+	if a, b := kernel.Dot(m, gradient), kernel.Dot(z, pulled); !(math.Abs(a-b) <= 1e-10*math.Abs(a)) {
 		t.Errorf("the gradient along z is %v, and along its m %v", b, a)
 	}
 	at := func(step float64, m []float64) float64 {
@@ -129,7 +129,7 @@ func testMetric(t *testing.T, q *Bound, x []float64, count int) {
 	bend := func(z, m []float64) float64 { // over what is said of it
 		return (2*at(0, m) - at(step, m) - at(-step, m)) / (step * step * kernel.Dot(z, z) / float64(q.Components))
 	}
-	if share := bend(z, m); count == q.Dims && math.Abs(share-1) > 0.1 {
+	if share := bend(z, m); count == q.Dims && !(math.Abs(share-1) <= 0.1) {
 		t.Errorf("the curvature along z is %v of what it should be", share)
 	}
 	for k := range count { // some of which the rows tell little of
@@ -139,13 +139,13 @@ func testMetric(t *testing.T, q *Bound, x []float64, count int) {
 		means[j] = 1
 		copy(m, z)
 		g.leave(m)
-		if share := bend(z, m); math.Abs(share-1) > 0.25 {
+		if share := bend(z, m); !(math.Abs(share-1) <= 0.25) {
 			t.Errorf("the curvature along variable %d is %v of what it should be", j, share)
 		}
 	}
 	g.enter(m)
 	for i, v := range m {
-		if math.Abs(v-z[i]) > 1e-9 {
+		if !(math.Abs(v-z[i]) <= 1e-9) {
 			t.Errorf("z[%d] comes back as %v, was %v", i, v, z[i])
 		}
 	}

@@ -66,7 +66,7 @@ func TestSamplerIsUnbiased(t *testing.T) {
 			}
 		}
 		for j, m := range mean {
-			if se := math.Sqrt(square[j]) / repeats; math.Abs(m-want[j]) > 5*se+1e-9 {
+			if se := math.Sqrt(square[j]) / repeats; !(math.Abs(m-want[j]) <= 5*se+1e-9) {
 				t.Errorf("variable %d: sampled slope %g ± %g, integrated %g", j, m, se, want[j])
 			}
 		}
@@ -107,7 +107,7 @@ func TestFeed(t *testing.T) {
 		t.Errorf("%d minibatches show %d rows, want 5 and 60", batches, len(seen))
 	}
 	for j, v := range want {
-		if math.Abs(mean[j]-v) > 1e-10 {
+		if !(math.Abs(mean[j]-v) <= 1e-10) {
 			t.Errorf("mean %d is %g, want %g", j, mean[j], v)
 		}
 	}
@@ -190,7 +190,7 @@ func TestRulesByHand(t *testing.T) {
 		for k := range g {
 			before := z[1]
 			rule.step(&of, k+1, z, []float64{0, g[k]}, rate)
-			if got := z[1] - before; math.Abs(got-moves[k]) > 1e-6*math.Abs(moves[k]) || z[0] != 7 {
+			if got := z[1] - before; !(math.Abs(got-moves[k]) <= 1e-6*math.Abs(moves[k])) || z[0] != 7 {
 				t.Errorf("%s: step %d goes by %v, want %v; one without a slope stands at %v", rule, k+1, got, moves[k], z[0])
 			}
 		}

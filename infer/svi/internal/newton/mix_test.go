@@ -45,10 +45,10 @@ func TestMix(t *testing.T) {
 			got := [3]float64{sites[0], sites[1*d+2], h[2] + sites[1*d+2]*at.Mean[1]}
 			for k, v := range got {
 				plain := last[k] + rho*(slope[k]-1)*(last[k]-fixed[k])
-				if earlier == 0 && math.Abs(v-plain) > 1e-12 {
+				if earlier == 0 && !(math.Abs(v-plain) <= 1e-12) {
 					t.Errorf("the plain step of length %g goes to %g, want %g", rho, v, plain)
 				}
-				if earlier == 3 && math.Abs(v-fixed[k]) > 1e-9 {
+				if earlier == 3 && !(math.Abs(v-fixed[k]) <= 1e-9) {
 					t.Errorf("a step of length %g ends at %g, want %g", rho, v, fixed[k])
 				}
 			}
@@ -77,7 +77,7 @@ func TestMix(t *testing.T) {
 		t.Fatalf("%d points are left", len(x))
 	}
 	for k, v := range gap(x[0], far) {
-		if math.Abs(v-before[k]) > 1e-12 {
+		if !(math.Abs(v-before[k]) <= 1e-12) {
 			t.Errorf("part %d is %g from the place, was %g", k, v, before[k])
 		}
 	}
@@ -146,7 +146,7 @@ func TestShares(t *testing.T) {
 			g[k] += by
 			return square(g)
 		}
-		if slope, bend := moved(1)-moved(-1), moved(1)+moved(-1)-2*square(gamma); math.Abs(slope) > 1e-6*bend {
+		if slope, bend := moved(1)-moved(-1), moved(1)+moved(-1)-2*square(gamma); !(math.Abs(slope) <= 1e-6*bend) {
 			t.Errorf("along share %d the residual has the slope %v, and its curvature is %v", k, slope/2, bend)
 		}
 	}
@@ -162,7 +162,7 @@ func TestNatural(t *testing.T) {
 	p := n.natural(at, s)
 	for j, m := range at.Mean {
 		want := s.Gradient[j] - m/at.Prior[min(j, 1)]
-		if math.Abs(p.pull[j]-p.shift[j]-want) > 1e-12 {
+		if !(math.Abs(p.pull[j]-p.shift[j]-want) <= 1e-12) {
 			t.Errorf("b of weight %d changes by %v, want %v", j, p.pull[j]-p.shift[j], want)
 		}
 	}

@@ -68,7 +68,7 @@ func TestSums(t *testing.T) {
 					size = math.Max(size, math.Abs(v))
 				}
 				for i := range b {
-					if math.Abs(a[i]-b[i]) > tolerance*size {
+					if !(math.Abs(a[i]-b[i]) <= tolerance*size) {
 						t.Errorf("%s %d is %g, by rows %g", what, i, a[i], b[i])
 					}
 				}

@@ -60,7 +60,7 @@ func TestVariances(t *testing.T) {
 					for j, x := range row {
 						kernel.Axpy(x, factor[j*d:(j+1)*d], image)
 					}
-					if want := kernel.Dot(image, image); math.Abs(v-want) > 1e-12*want {
+					if want := kernel.Dot(image, image); !(math.Abs(v-want) <= 1e-12*want) {
 						t.Fatalf("row %d has variance %g, want %g", i, v, want)
 					}
 				}

@@ -101,7 +101,7 @@ func TestReferences(t *testing.T) {
 		p := &Problem{Groups: []base.Group{c.group}}
 		r, v := p.reference(0, latent, columns, weight)
 		for _, x := range [][2]float64{{r.Wide, c.wide}, {r.Narrow, c.narrow}, {v, c.begin}} {
-			if math.Abs(x[0]/x[1]-1) > 1e-12 {
+			if !(math.Abs(x[0]/x[1]-1) <= 1e-12) {
 				t.Errorf("%+v: %+v, beginning at %v, want %v, %v and %v", c.group, r, v, c.wide, c.narrow, c.begin)
 				break
 			}
@@ -109,14 +109,14 @@ func TestReferences(t *testing.T) {
 	}
 	r := Reference{Wide: 3, Narrow: 0.2}
 	for _, c := range [][3]float64{{0, math.Log(0) + 0, 0}, {math.Log(3) + 11, math.Log(3) + 8, math.Log(3) + 12}, {math.Log(0.2) - 10, math.Log(0.2) - 12, math.Log(0.2) - 7}} {
-		if lower, upper := r.LogBounds(c[0]); c[0] != 0 && (math.Abs(lower-c[1]) > 1e-12 || math.Abs(upper-c[2]) > 1e-12) || c[0] == 0 && (lower != -3 || upper != 3) {
+		if lower, upper := r.LogBounds(c[0]); c[0] != 0 && (!(math.Abs(lower-c[1]) <= 1e-12) || !(math.Abs(upper-c[2]) <= 1e-12)) || c[0] == 0 && (lower != -3 || upper != 3) {
 			t.Errorf("from %v a step goes from %v to %v", c[0], lower, upper)
 		}
 	}
 	for _, sum := range []float64{1e-6, 1, 1e6} { // the maximum of a prior and of weights
 		prior := hyper.BetaPrime{A: 1, B: 0.5, Scale: 2}
 		x := balance(prior, sum, 5, math.Log(sum/5))
-		if _, slope, _ := prior.At(x / 2); math.Abs(sum*math.Exp(-x)-5+slope) > 1e-9 {
+		if _, slope, _ := prior.At(x / 2); !(math.Abs(sum*math.Exp(-x)-5+slope) <= 1e-9) {
 			t.Errorf("of squares that add up to %v the variance is e^%v, where the slope is %v", sum, x, sum*math.Exp(-x)-5+slope)
 		}
 	}

@@ -182,16 +182,16 @@ func TestSumsOfFixedColumns(t *testing.T) {
 					t.Fatal(ok, err)
 				}
 				if f == nil {
-					if want := densely(t, n, at.Prior); math.Abs(v-want) > 1e-8*math.Abs(want) {
+					if want := densely(t, n, at.Prior); !(math.Abs(v-want) <= 1e-8*math.Abs(want)) {
 						t.Errorf("centred %v, at %v: the evidence is %v, and %v by dense algebra", centred, values, v, want)
 					}
 				}
 			}
-			if math.Abs(value[1]-value[0]) > 1e-9*math.Abs(value[0]) {
+			if !(math.Abs(value[1]-value[0]) <= 1e-9*math.Abs(value[0])) {
 				t.Errorf("at %v, the evidence by sums is %v, by rows %v", values, value[1], value[0])
 			}
 			for h, want := range slopes[0] {
-				if got := slopes[1][h]; math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
+				if got := slopes[1][h]; !(math.Abs(got-want) <= 1e-8*(1+math.Abs(want))) {
 					t.Errorf("at %v, slope %d by sums is %v, by rows %v", values, h+1, got, want)
 				}
 			}
