@@ -366,3 +366,15 @@ func TestSetsAtTheirLimits(t *testing.T) {
 		t.Errorf("%d are called, %v false", r.Selected, r.ExpectedFalse)
 	}
 }
+
+// A set that holds in exactly the share of draws that is asked for is enough, whatever the share is in binary.
+func TestSetsOfExactCoverage(t *testing.T) {
+	for _, coverage := range []float64{0.7, 0.9, 0.95, 0.99} {
+		const draws = 400
+		in := func(s, j int) bool { return j == 0 && float64(s) < math.Round(coverage*draws) || j == 1 && s%2 == 0 }
+		sets, covered, _ := CredibleSets([]float64{coverage, 0.5}, Draws{draws, in}, coverage, func(int, int) float64 { return 1 })
+		if len(sets) == 0 || !slices.Equal(sets[0], []int{0}) || !(math.Abs(covered[0]-coverage) <= 1e-12) {
+			t.Errorf("coverage %v: sets %v of %v", coverage, sets, covered)
+		}
+	}
+}

@@ -28,6 +28,7 @@ func CredibleSets(inclusion []float64, draws Draws, coverage float64, correlatio
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(inclusion[b], inclusion[a]) })
 	taken := make([]bool, len(inclusion))
+	mostLeft := (1 - coverage + 1e-12) * float64(draws.Count) // 1 − 0.9 of 400 would be less than 40
 	for _, first := range order {
 		if taken[first] || inclusion[first] < 0.01 {
 			continue
@@ -39,7 +40,7 @@ func CredibleSets(inclusion []float64, draws Draws, coverage float64, correlatio
 				left++
 			}
 		}
-		for float64(left) > (1-coverage)*float64(draws.Count) {
+		for float64(left) > mostLeft {
 			best, gain, least := -1, 0, 0.0
 			for _, j := range order {
 				if taken[j] || slices.Contains(set, j) {
@@ -72,7 +73,7 @@ func CredibleSets(inclusion []float64, draws Draws, coverage float64, correlatio
 				}
 			}
 		}
-		if float64(left) > (1-coverage)*float64(draws.Count) {
+		if float64(left) > mostLeft {
 			continue
 		}
 		for _, j := range set {
