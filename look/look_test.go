@@ -505,7 +505,7 @@ func TestOrderOfColumns(t *testing.T) {
 			t.Errorf("nothing is found of %s", c)
 		}
 	}
-	if len(want) != 20 {
+	if len(want) != 20 || !slices.ContainsFunc(want, func(text string) bool { return strings.Contains(text, "|6 true|") }) {
 		t.Errorf("%d findings: %s", len(want), strings.Join(want, "\n"))
 	}
 	slices.Reverse(order)

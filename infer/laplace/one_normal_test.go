@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform"
 	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/likelihood"
@@ -99,7 +98,7 @@ func TestOneNormal(t *testing.T) {
 			var mean mat.VecDense
 			mean.MulVec(&gains, y)
 			got, variance := make([]float64, d), make([]float64, d)
-			fitted.Members[0].Posterior.(credence.Posterior).Marginals(got, variance)
+			fitted.Members[0].Posterior.Marginals(got, variance)
 			for j := 1; j < d; j++ {
 				want := lambda.At(j, j) - after.At(j, j)
 				if sd := math.Sqrt(want); !(math.Abs(got[j]-mean.AtVec(j)) < 2e-3*sd) || !(math.Abs(variance[j]-want) < 1e-4*want) {
