@@ -149,7 +149,7 @@ func TestActiveSimulate(t *testing.T) {
 	if drawn, err := os.ReadFile(picture); err != nil || !strings.HasPrefix(string(drawn), "<svg ") || !strings.Contains(string(drawn), "all 150 labels") {
 		t.Errorf("picture %.200s: %v", drawn, err)
 	}
-	if text := must(t, args[:len(args)-1]...); !strings.Contains(text, "information") || !strings.Contains(text, "\n     150") {
+	if text := must(t, args[:len(args)-1]...); !strings.Contains(text, "information") || !strings.Contains(text, "\n  all 150") {
 		t.Errorf("the table lacks its head or the line of the whole pool:\n%s", text)
 	}
 }
