@@ -40,7 +40,7 @@ func NormalCDF(dst, x []float64) { applyOn(detected, normalCDF, "NormalCDF", dst
 
 // MillsRatio stores φ(x)/Φ(x), the inverse Mills ratio of the lower tail,
 // elementwise in dst, which may be x. It tends to -x as x falls and to φ(x) as
-// x grows.
+// x grows; at -∞ it is no number.
 func MillsRatio(dst, x []float64) { applyOn(detected, mills, "MillsRatio", dst, x) }
 
 // SinCos stores sin x and cos x elementwise; either may be x itself. Arguments

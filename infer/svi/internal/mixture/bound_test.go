@@ -215,7 +215,7 @@ func TestLogWeightsOfTheExactPosterior(t *testing.T) {
 			}
 		}
 		n := float64(len(logs))
-		if spread := math.Sqrt(square/n - sum/n*sum/n); !(math.Abs(sum/n-1) <= 4*spread/math.Sqrt(n)+1e-9) {
+		if spread := math.Sqrt(math.Max(0, square/n-sum/n*sum/n)); !(math.Abs(sum/n-1) <= 4*spread/math.Sqrt(n)+1e-9) {
 			t.Errorf("%+v: the mean of the weights is %v ± %v of the evidence", c, sum/n, spread/math.Sqrt(n))
 		}
 		if gap := elbo - evidence; c.apart == 0 && !(math.Abs(gap) <= 4*se+1e-9) || c.apart > 0 && !(gap < -4*se && lower < elbo) {
