@@ -20,7 +20,7 @@ import (
 // Mixtures of normal distributions and one Student t have closed forms; counts are added up from 0 by the tables of
 // [Distribution.Share], and else by parts between which the distribution function is smooth; other distributions are
 // integrated. All are within 1e-8 of the score's size, counts whose logarithm is hardly known within 1e-7 and what lies
-// beyond that quantile.
+// beyond the quantile of 1 − 1e-9.
 func (d *Distribution) CRPS(i int, y float64, slope func(y float64) float64) float64 {
 	family := d.parts[len(d.parts)/2].likelihood
 	if support, ok := family.(interface{ Discrete() bool }); ok && support.Discrete() {

@@ -112,7 +112,7 @@ func (d *Distribution) quantile(counts *rowCounts, i int, p float64) float64 {
 			if root, ok := secant(cdf, p, start, scale/unit, math.Inf(1), 0.5/unit); ok {
 				guess = math.Ceil(at(root))
 				if scale > vastCounts {
-					return guess
+					return math.Min(math.Max(guess, lower), upper)
 				}
 			}
 		}

@@ -296,7 +296,7 @@ func (s *Scores) unscored(across bool) (rows int64) {
 
 // WithoutCRPS says why so many rows have no CRPS.
 func WithoutCRPS(rows int64) string {
-	return fmt.Sprintf("in %d row%s it is infinite, or beyond what is known there: correct the data, or fit under a stated prior variance, as --prior 'normal(variance=1)'", rows, cell.Plural(int(rows), "", "s"))
+	return fmt.Sprintf("in %d row%s it is infinite, or beyond what is known there; of counts fitted to few rows a stated prior variance bounds it, as --prior 'normal(variance=1)'", rows, cell.Plural(int(rows), "", "s"))
 }
 
 // comparable refuses scores of other rows or targets than those of the first model,
