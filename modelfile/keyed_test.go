@@ -46,6 +46,9 @@ func TestKeyedRoundTrip(t *testing.T) {
 	for _, named := range []bool{false, true} {
 		for _, included := range []bool{false, true} {
 			want := keyedFit(named, included)
+			if slab := slabOf(want); included {
+				slab.Centre = []float64{0, 0.25, 0, 0.5}
+			}
 			var file bytes.Buffer
 			must.Succeed(t, Write(&file, want, DefaultParts()))
 			got := must.Value(Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()))(t)
@@ -53,6 +56,19 @@ func TestKeyedRoundTrip(t *testing.T) {
 				t.Errorf("read %+v, want %+v", got.Members[0], want.Members[0])
 			}
 		}
+	}
+}
+
+// TestCentreNeedsAnIntercept: a posterior with a centre is refused where the first weight is no intercept.
+func TestCentreNeedsAnIntercept(t *testing.T) {
+	fitted := keyedFit(false, true)
+	features := fitted.Members[0].Model.Features.(*keyed.Features)
+	features.Keys, features.NoIntercept = append(features.Keys, 9), true
+	slabOf(fitted).Centre = []float64{0, 0.25, 0, 0.5}
+	var file bytes.Buffer
+	must.Succeed(t, Write(&file, fitted, DefaultParts()))
+	if _, err := Read(bytes.NewReader(file.Bytes()), int64(file.Len()), DefaultParts()); err == nil || !strings.Contains(err.Error(), "has a centre, and the first weight is no intercept") {
+		t.Error(err)
 	}
 }
 

@@ -365,6 +365,7 @@ func TestSparseRowsAreChecked(t *testing.T) {
 		{safetensors.Of(name+".index", []int32{-1, 0}), "column -1 in row 0 of " + name},
 		{safetensors.Of(name+".index", []int64{0, 1}), "is I64, not I32"},
 		{safetensors.Of(name+".value", []float64{1}), "elements"},
+		{safetensors.Of(name, []float64{}, math.MaxInt>>16, 0), "do not cover its 2 entries"}, // of no bytes
 		{safetensors.Of(name, make([]float64, 2*d+2), 2, d+1), fmt.Sprintf("tensor %s has %d columns for %d weights", name, d+1, d)},
 	} {
 		changed := slices.Clone(tensors)

@@ -239,6 +239,11 @@ func (d *decoder) member(prefix string, m *member, before []credence.Member) (cr
 	if err == nil && q.Weights() != model.Features.Weights() {
 		err = fmt.Errorf("posterior %s is of %d weights, and the features have %d", m.Posterior.Kind, q.Weights(), model.Features.Weights())
 	}
+	if c, ok := q.(interface{ Centred() bool }); err == nil && ok && c.Centred() {
+		if blocks := model.Features.Blocks(); len(blocks) == 0 || !blocks[0].Intercept {
+			err = fmt.Errorf("posterior %s has a centre, and the first weight is no intercept", m.Posterior.Kind)
+		}
+	}
 	return credence.Member{Model: model, Posterior: q, Weight: m.Weight}, err
 }
 

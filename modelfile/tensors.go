@@ -263,12 +263,16 @@ func (r tensorReader) design(name string, known sizes, rows, cols string) (crede
 	n := dense[rows]
 	known[rows] = n
 	design.Dense = linop.Dense{Rows: n, Cols: dense[cols], Stride: dense[cols], Data: values}
-	design.Sparse = linop.CSR{Rows: n, Cols: known[cols] - dense[cols], Start: make([]int, n+1)}
+	design.Sparse = linop.CSR{Rows: n, Cols: known[cols] - dense[cols]}
 	sparse := &design.Sparse
 	if sparse.Cols < 0 {
 		return design, fmt.Errorf("tensor %s has %d columns for %d weights", name, dense[cols], known[cols])
 	}
 	if sparse.Cols == 0 {
+		if n > 0 && dense[cols] == 0 { // of which any number takes no bytes
+			return design, fmt.Errorf("tensor %s has %d rows without a column", name, n)
+		}
+		sparse.Start = make([]int, n+1)
 		return design, nil
 	}
 	start, err := safetensors.Read[int64](r.Reader, name+".start")
@@ -282,6 +286,7 @@ func (r tensorReader) design(name string, known sizes, rows, cols string) (crede
 	if len(start) != n+1 || start[0] != 0 || start[n] != entries {
 		return design, fmt.Errorf("the row starts of %s do not cover its %d entries", name, entries)
 	}
+	sparse.Start = make([]int, n+1) // as many as are stored, whatever the dense part says
 	for i := range n {
 		if start[i+1] < start[i] || start[i+1] > entries {
 			return design, fmt.Errorf("row %d of %s ends before it starts", i, name)

@@ -8,8 +8,8 @@ import (
 	"github.com/credence-ml/credence/linop"
 )
 
-// Posteriors in dual form are of centred rows φ − φ_0 c, where φ_0 is the intercept's own column. Dense
-// columns are centred as they are used; sparse ones stay sparse, and what products of theirs lack of
+// Posteriors in dual form, and spike-and-slab ones, are of centred rows φ − φ_0 c, where φ_0 is the intercept's own
+// column. Dense columns are centred as they are used; sparse ones stay sparse, and what products of theirs lack of
 // those of centred ones is added. A nil centre is none.
 
 // centredRows returns rows whose dense columns are centred, which stand in the scratch memory of ws.
@@ -91,13 +91,13 @@ func centreProducts(ws *credence.Workspace, dst []float64, design, phi *credence
 	}
 }
 
-// centreCovariance turns Φ_a V Φ_bᵀ in dst into that of centred rows.
-func centreCovariance(ws *credence.Workspace, dst *linop.Dense, a, b *credence.Design, centre, v []float64) {
+// centreCovariance turns Φ_a V Φ_bᵀ in dst, of rows that are centred before weight first, into that of centred rows.
+func centreCovariance(ws *credence.Workspace, dst *linop.Dense, a, b *credence.Design, centre, v []float64, first int) {
 	if centre == nil {
 		return
 	}
 	defer ws.Release(ws.Mark())
-	scaled, square := weighed(ws, centre, v, 0, len(centre))
+	scaled, square := weighed(ws, centre, v, first, len(centre)-first)
 	left, right := ws.Floats(dst.Rows), ws.Floats(dst.Cols)
 	a.Mul(ws, left, scaled)
 	b.Mul(ws, right, scaled)
@@ -124,9 +124,18 @@ func interceptMarginal(q credence.Posterior, design *credence.Design, centre, me
 	q.Latent(credence.NewWorkspace(1), mean[:1], variance[:1], &unit)
 }
 
+// Centred reports whether there is a centre, with which weight 0 is an intercept.
+func (p *Dual) Centred() bool { return p.Centre != nil }
+
+// Centred reports whether there is a centre, with which weight 0 is an intercept.
+func (p *DualSum) Centred() bool { return p.Centre != nil }
+
+// Centred reports whether there is a centre, with which weight 0 is an intercept.
+func (p *SpikeSlab) Centred() bool { return p.Centre != nil }
+
 // checkCentre refuses a centre without an intercept.
-func checkCentre(centre []float64, design *credence.Design) error {
-	if _, d := design.Dims(); centre != nil && (len(centre) != d || design.Dense.Cols == 0 || centre[0] != 0) {
+func checkCentre(centre []float64, d, dense int) error {
+	if centre != nil && (len(centre) != d || dense == 0 || centre[0] != 0) {
 		return fmt.Errorf("posterior: a centre of %d numbers for %d weights, the first of which is an intercept in a dense column", len(centre), d)
 	}
 	return nil

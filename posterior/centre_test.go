@@ -88,6 +88,9 @@ func TestCentre(t *testing.T) {
 		if with.Centre = c[1:]; with.Validate() == nil {
 			t.Error("a centre that is too short was taken")
 		}
+		slab := &SpikeSlab{Mean: plain.Mean, Variance: plain.PriorVariance, Centre: c}
+		compare("spike and slab", slab, &SpikeSlab{Mean: plain.Mean, Variance: plain.PriorVariance})
+		checkPosterior(t, slab, s.sparse, 1e-11)
 		withSum, denseSum := *sum, *sum
 		withSum.Centre, withSum.Shares, withSum.Differences = c, nil, nil // which are not of centred rows
 		denseSum.Design, denseSum.Shares, denseSum.Differences = design, nil, nil

@@ -85,7 +85,7 @@ func (p *Dual) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *creden
 	p.project(ws, right, ws.Floats(cols), b)
 	dst.Clear()
 	addDiagonalCovariance(dst, a, b, p.PriorVariance)
-	centreCovariance(ws, dst, a, b, p.Centre, p.PriorVariance)
+	centreCovariance(ws, dst, a, b, p.Centre, p.PriorVariance, 0)
 	ws.Pool().Gemm(true, false, rows, cols, n, -1, left, max(1, rows), right, max(1, cols), 1, dst.Data, max(1, dst.Stride))
 	for i := range rows {
 		kernel.Scale(p.Scale*p.Scale, dst.Row(i))

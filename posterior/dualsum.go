@@ -131,7 +131,7 @@ func (p *DualSum) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *cre
 	left, right = p.project(ws, left, a, &centredA), p.project(ws, right, b, &centredB)
 	dst.Clear()
 	addDiagonalCovariance(dst, a, b, p.PriorVariance)
-	centreCovariance(ws, dst, a, b, p.Centre, p.PriorVariance)
+	centreCovariance(ws, dst, a, b, p.Centre, p.PriorVariance, 0)
 	subtract := func(left, right []float64) {
 		ws.Pool().Gemm(true, false, rows, cols, len(left)/max(1, rows), -1, left, max(1, rows), right, max(1, cols), 1, dst.Data, max(1, dst.Stride))
 	}

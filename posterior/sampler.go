@@ -184,7 +184,8 @@ func drawIndependent(rng *rand.Rand, dst, mean, variance []float64) {
 	}
 }
 
-// draw draws weights that are 0, or normal with the moments that leave them those of the posterior.
+// draw draws weights that are 0, or normal with the moments that leave them those of the posterior. An intercept that
+// stands at a centre moves with the other weights.
 func (p *SpikeSlab) draw(rng *rand.Rand, dst []float64) {
 	for j := range dst {
 		u, z, in := rng.Float64(), rng.NormFloat64(), included(p.Probability, j)
@@ -192,6 +193,9 @@ func (p *SpikeSlab) draw(rng *rand.Rand, dst []float64) {
 			mean := p.Mean[j] / in
 			dst[j] = mean + math.Sqrt(math.Max(0, (p.Variance[j]+p.Mean[j]*p.Mean[j])/in-mean*mean))*z
 		}
+	}
+	for j, c := range p.Centre {
+		dst[0] -= c * (dst[j] - p.Mean[j])
 	}
 }
 

@@ -33,6 +33,23 @@ func TestSpikeSlabLatent(t *testing.T) {
 	}
 }
 
+// TestSpikeSlabFarAway: columns that stand far from 0 lose no digits of the variances of f.
+func TestSpikeSlabFarAway(t *testing.T) {
+	q := &SpikeSlab{Mean: []float64{0, 1}, Variance: []float64{0.1, 0.2}, Centre: []float64{0, 1e8}}
+	if err := q.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	phi := &credence.Design{Dense: linop.Dense{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 1e8 + 3}}}
+	ws, mean, variance, covariance := credence.NewWorkspace(1), []float64{0}, []float64{0}, linop.NewDense(1, 1)
+	q.Latent(ws, mean, variance, phi)
+	q.Covariance(ws, &covariance, phi, phi)
+	for _, got := range []float64{variance[0], covariance.Data[0]} {
+		if want := 0.1 + 9*0.2; !(math.Abs(got-want) <= 1e-15) {
+			t.Errorf("the variance of f is %v, want %v", got, want)
+		}
+	}
+}
+
 func TestSpikeSlabRefusals(t *testing.T) {
 	for _, q := range []*SpikeSlab{
 		{Mean: []float64{1}},
@@ -40,6 +57,9 @@ func TestSpikeSlabRefusals(t *testing.T) {
 		{Mean: []float64{1}, Variance: []float64{math.NaN()}},
 		{Mean: []float64{1}, Variance: []float64{1}, Probability: []float64{1.5}},
 		{Mean: []float64{1}, Variance: []float64{1}, Probability: []float64{}},
+		{Mean: []float64{1}, Variance: []float64{1}, Centre: []float64{0, 1}},
+		{Mean: []float64{1}, Variance: []float64{1}, Centre: []float64{1}},
+		{Mean: []float64{}, Variance: []float64{}, Centre: []float64{}},
 	} {
 		if q.Validate() == nil {
 			t.Errorf("%+v is accepted", q)

@@ -61,7 +61,7 @@ func (p *Dual) Validate() error {
 		return fmt.Errorf("posterior: %d rows of %d columns with %d means, %d prior variances and a factor of %d numbers at scale %v",
 			n, d, len(p.Mean), len(p.PriorVariance), len(p.Factor), p.Scale)
 	}
-	if err := checkCentre(p.Centre, &p.Design); err != nil {
+	if err := checkCentre(p.Centre, d, p.Design.Dense.Cols); err != nil {
 		return err
 	}
 	for i := range n {
@@ -87,7 +87,7 @@ func (p *DualSum) Validate() error {
 		return fmt.Errorf("posterior: %d rows of %d columns with %d means, %d blocks of %d weights, %d prior variances, %d numbers of forms and %d differences of %d numbers at scale %v",
 			n, d, len(p.Mean), len(p.Blocks), covered, len(p.PriorVariance), len(p.Forms), len(p.Shares), len(p.Differences), p.Scale)
 	}
-	if err := checkCentre(p.Centre, &p.Design); err != nil {
+	if err := checkCentre(p.Centre, d, p.Design.Dense.Cols); err != nil {
 		return err
 	}
 	return checkDF(p.DF)
@@ -107,6 +107,9 @@ func (p *Mixture) Validate() error {
 // Validate implements [Stored].
 func (p *SpikeSlab) Validate() error {
 	if err := checkVariances(p.Mean, p.Variance); err != nil {
+		return err
+	}
+	if err := checkCentre(p.Centre, len(p.Mean), len(p.Mean)); err != nil {
 		return err
 	}
 	return checkProbabilities(len(p.Mean), p.Probability)

@@ -147,7 +147,7 @@ func (p SpikeSlab) Validate() error {
 	case !(v >= 0 && !math.IsInf(v, 1)):
 		return fmt.Errorf("prior: spikeslab: spike %v is not a variance: state 0 or more, or leave it out", v)
 	case p.Spike.State == param.Guess && v == 0:
-		return fmt.Errorf("prior: spikeslab: spike ~0 cannot be learned from: start it above 0, or hold it by spike=0")
+		return fmt.Errorf("prior: spikeslab: spike ~0 cannot be learned from: hold it by spike=0, or leave it out")
 	case p.Slab.State == param.Held && p.Spike.State == param.Held && v >= p.Slab.Value:
 		return fmt.Errorf("prior: spikeslab: spike %v is no narrower than slab %v: state a smaller spike", v, p.Slab.Value)
 	}

@@ -326,8 +326,11 @@ function credence(model, bytes) {
       let m = 0, v = 0;
       for (let j = 0; j < d; j++) m += phi[j] * mean[k * d + j];
       if (q.variance) {
-        const of = wide(q.variance);
-        for (let j = 0; j < d; j++) v += phi[j] * phi[j] * of[k * d + j];
+        const of = wide(q.variance), centre = q.centre ? wide(q.centre) : null;
+        for (let j = 0; j < d; j++) {
+          const x = phi[j] - (centre ? phi[0] * centre[j] : 0);
+          v += x * x * of[k * d + j];
+        }
       }
       list.push([m, v]);
     }
@@ -495,6 +498,10 @@ function credence(model, bytes) {
     const row = reader(texts);
     return model.columns.filter(c => c.low !== undefined && !(row(c.name) >= c.low && row(c.name) <= c.high) && row(c.name) === row(c.name)).map(c => c.name);
   }
-  return {predict, outside, model};
+  // number is a column's text as a number, NaN where it is none.
+  function number(texts, name) {
+    try { return reader(texts)(name); } catch { return NaN; }
+  }
+  return {predict, outside, number, model};
 }
 if (typeof module !== 'undefined') module.exports = credence;

@@ -125,6 +125,7 @@ func TestForm(t *testing.T) {
 		{fit.Options{Formula: "y ~ . - cost - count - class - wins - grade - trials", Engine: "svi(components=2)"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + z + city", Prior: "laplace"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + z + city", Prior: "spikeslab"}, 1e-9},
+		{fit.Options{Formula: "y ~ x + flag + city", Prior: "spikeslab", Engine: "laplace"}, 1e-9}, // with a centre
 		{fit.Options{Formula: "y ~ x + z + city", Engine: "lasso"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + z + city", Engine: "convex"}, 1e-9},
 		{fit.Options{Formula: "y ~ x + z + city", Engine: "gibbs(sweeps=100)", Prior: "horseshoe"}, 1e-9},

@@ -138,7 +138,9 @@ func (f *form) posteriorOf(m *credence.Member, set *feature.Set) (map[string]any
 	case *posterior.Diagonal:
 		mean, variance = q.Mean, q.Variance
 	case *posterior.SpikeSlab:
-		mean, variance = q.Mean, q.Variance
+		if mean, variance = q.Mean, q.Variance; q.Centre != nil {
+			out["centre"] = f.add(q.Centre)
+		}
 	case *posterior.Mixture:
 		mean, variance = q.Means, q.Variances
 	case *posterior.Draws:

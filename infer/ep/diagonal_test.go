@@ -103,6 +103,21 @@ func TestDiagonalClasses(t *testing.T) {
 	}
 }
 
+// TestDiagonalShifted: a constant that is added to the columns leaves f as sure as it was.
+func TestDiagonalShifted(t *testing.T) {
+	sd := func(by float64) float64 {
+		s := conform.NewSelection(200, 5, 2, 0, 1, 0.5, false, 3)
+		s.Shift(by)
+		return s.LatentSD(fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{Covariance: Diagonal}).Members[0].Posterior)
+	}
+	want := sd(0)
+	for _, by := range []float64{3, 1000} {
+		if got := sd(by); !(math.Abs(got/want-1) <= 0.01) {
+			t.Errorf("columns + %v: f has a standard deviation of %.4g, of %.4g as they were", by, got, want)
+		}
+	}
+}
+
 // TestDiagonalUnits: a target in units of a 64th has weights of 64 times the mean and 64² times the variance, with the
 // same inclusions, where no covariances are known as where they are.
 func TestDiagonalUnits(t *testing.T) {

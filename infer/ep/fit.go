@@ -45,7 +45,7 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	if f.Table, err = candidates.Load(ctx, f.ws, "ep", e.model, data); err != nil {
 		return nil, err
 	}
-	if f.Setting, err = f.Table.NewSetting("ep", e.model, candidates.Sparse); err != nil {
+	if f.Setting, err = f.Table.NewSetting("ep", e.model, candidates.Sparse, true); err != nil {
 		return nil, err
 	}
 	d, covariance := f.Table.Count(), e.config.Covariance
@@ -230,7 +230,7 @@ func (f *fit) follow(ctx context.Context, c *course, limit int, tolerance float6
 			f.restore(c.calm.sites)
 			f.setTheta(c.calm.theta)
 		}
-		if err := f.q.take(f.weights, f.rows, f.Classes); err != nil {
+		if _, err := f.sweep(0); err != nil { // q and inclusions of the sites as they are left
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package ep
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -88,7 +89,11 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 		candidates.Warn(out, "the sites still moved after %d sweeps, damped, because several sets of features, or columns that are nearly copies, explain the target, and no inclusion is told: --engine gibbs goes from one set to another", iterations)
 	case !settled && treatment == param.Mode:
 		out.Report.Status = credence.IterationLimit
-		candidates.Warn(out, "noise, slab and inclusion still moved after %d sweeps: inclusion probabilities are rough; state more sweeps, such as ep(iterations=%d), or compare with --engine gibbs", iterations, 4*e.config.MaxIterations)
+		more := "" // sweeps, which help where their limit ended them
+		if c.Sweeps >= e.config.MaxIterations {
+			more = fmt.Sprintf("state more sweeps, such as ep(iterations=%d), or ", 4*e.config.MaxIterations)
+		}
+		candidates.Warn(out, "noise, slab and inclusion still moved after %d sweeps: inclusion probabilities are rough; %scompare with --engine gibbs", iterations, more)
 	}
 	if _, diagonal := f.q.form.(*diagonal); diagonal && e.config.Covariance == "" {
 		candidates.Warn(out, "the covariances of %d weights are not kept: weights are taken to be independent given the rows, and sets and inclusions of correlated columns are rough; engine ep(covariance=full) keeps them, and takes longer", f.Table.Count())
@@ -157,8 +162,7 @@ func (f *fit) posterior(a *answer) credence.Posterior {
 		if s, ok := f.q.form.(*dual); ok && f.Rows*len(a.mean) <= storedDesign {
 			return f.dualPosterior(s, mean, a.inclusion)
 		}
-		f.Units.Variance(a.variance)
-		return &posterior.SpikeSlab{Mean: mean, Variance: a.variance, Probability: a.inclusion}
+		return f.Independent(a.mean, a.variance, a.inclusion)
 	}
 	factor, positive := gauss.Repair(f.ws.Pool(), len(a.mean), a.covariance)
 	f.Units.Factor(factor)

@@ -12,6 +12,36 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
+// TestCalm: where sites that have not settled are left where they moved least, inclusions are those of there, too. What
+// is learned rests for a sweep here, and then goes on.
+func TestCalm(t *testing.T) {
+	s := conform.NewSelection(40, 30, 4, 0.3, 1, 0.5, false, 6)
+	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}, Config{}))(t)
+	f := must.Value(e.newFit(context.Background(), conform.Memory{All: &s.Batch}))(t)
+	f.steady = true
+	f.begin()
+	c := f.newCourse()
+	must.Succeed(t, f.follow(context.Background(), c, 500, 0, func(iteration int, _ float64) float64 {
+		if iteration > noRest+2 {
+			f.logOdds += 0.1
+		}
+		if iteration == noRest+2 {
+			return 0
+		}
+		return 1
+	}, func() error { return nil }))
+	if c.Settled || c.Calmest != noRest+2 {
+		t.Fatalf("settled %t, calmest %d", c.Settled, c.Calmest)
+	}
+	told := f.inclusions()
+	must.Value(f.sweep(0))(t)
+	for j, a := range f.inclusions() {
+		if !(math.Abs(a-told[j]) <= 1e-9) {
+			t.Errorf("weight %d is in by %v, of the sites that are left by %v", j, told[j], a)
+		}
+	}
+}
+
 // TestSteady: sites that start again leave no weight wider than the slab, and end where they moved least; the slab
 // and inclusions that had f vary far beyond the target have drifted.
 func TestSteady(t *testing.T) {

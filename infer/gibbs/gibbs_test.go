@@ -74,7 +74,7 @@ func TestEnumeration(t *testing.T) {
 func fitOn(t *testing.T, e *Engine, rows *credence.Batch) *fit {
 	t.Helper()
 	table := must.Value(candidates.Load(t.Context(), credence.NewWorkspace(1), "gibbs", e.model, conform.Memory{All: rows}))(t)
-	setting := must.Value(table.NewSetting("gibbs", e.model, candidates.Sparse))(t)
+	setting := must.Value(table.NewSetting("gibbs", e.model, candidates.Sparse, e.horseshoe == nil))(t)
 	return &fit{Engine: e, Table: table, Setting: setting}
 }
 

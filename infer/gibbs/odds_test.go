@@ -11,6 +11,16 @@ import (
 	"github.com/credence-ml/credence/prior"
 )
 
+// TestAllOdds: where all columns have odds of their own, a further one has the inclusion of its prior, and may be in.
+func TestAllOdds(t *testing.T) {
+	s := conform.NewSelection(30, 4, 2, 0, 1, 0.5, false, 5)
+	s.Odds = []float64{0.5, 0.5, 2, 1}
+	fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{InclusionPrior: [2]float64{1, 4}, Slab: param.Hold(1), Odds: s.WeightOdds()}, Config{Flips: 2000, Draws: 100})
+	if got := fitted.Members[0].Model.Prior.(prior.SpikeSlab).UnseenVariance(credence.Block{}); !(math.Abs(got-0.2) <= 1e-12) {
+		t.Errorf("a further weight has the prior variance %v, want 0.2", got)
+	}
+}
+
 // TestPriorOdds: with odds of their own for some columns the inclusions are those of all models, with the
 // inclusion of the others integrated under its Beta prior by the midpoint rule, and with it held; a group's
 // are those of its first column. What is told of the inclusion is its mean under that prior, given the others alone.

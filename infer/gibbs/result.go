@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/diagnose"
+	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 )
 
@@ -20,7 +21,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	if err != nil {
 		return nil, err
 	}
-	setting, err := table.NewSetting("gibbs", e.model, candidates.Sparse)
+	setting, err := table.NewSetting("gibbs", e.model, candidates.Sparse, e.horseshoe == nil)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func (f *fit) fitted() (*credence.Fitted, error) {
 	}
 	s, p := f.Units.Scale, f.Engine.prior
 	pi := (f.OddsA + included) / (f.OddsA + f.OddsB + float64(f.Shared))
-	if !f.Odds.Learned {
+	if p.Inclusion.State == param.Held {
 		pi = p.Inclusion.Value
 	}
 	p.Inclusion, p.Slab = p.Inclusion.At(pi), p.Slab.At(slab*s*s)

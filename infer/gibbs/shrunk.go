@@ -13,7 +13,6 @@ import (
 
 // shrink fits under a horseshoe.
 func (f *fit) shrink(ctx context.Context) (*credence.Fitted, error) {
-	f.Split(f.model.Features)
 	traces, err := f.traces(ctx)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -134,6 +135,21 @@ func TestShrunkKept(t *testing.T) {
 		return
 	}
 	t.Error("no kept variance is reported:", fitted.Report.Hyper)
+}
+
+// TestHorseshoeOfLevels: a horseshoe selects no columns together, and those of a category have the draws of the same
+// columns by themselves.
+func TestHorseshoeOfLevels(t *testing.T) {
+	rows := regression(40, 20)
+	var fits [2]*credence.Fitted
+	for k, together := range [][]credence.Block{nil, {{Name: "zip", Count: 20}}} {
+		features := conform.Columns{Dense: 20, Intercept: true, Together: together}
+		e := must.Value(New(credence.Model{Features: features, Likelihood: likelihood.Gaussian{}, Prior: prior.Horseshoe{}}, Config{Sweeps: 400, Draws: 20, Seed: 1}))(t)
+		fits[k] = must.Value(e.Fit(t.Context(), conform.Memory{All: rows}))(t)
+	}
+	if !reflect.DeepEqual(fits[0].Members[0].Posterior, fits[1].Members[0].Posterior) {
+		t.Errorf("draws differ: the scale is %v, of columns by themselves %v", fits[1].Report.Hyper.Of("scale", 0), fits[0].Report.Hyper.Of("scale", 0))
+	}
 }
 
 // TestPseudoNoise: at even odds the variance of a class over the squared slope of its probability in f.

@@ -20,11 +20,11 @@ type stored struct {
 	Steps      int       `json:"steps"`
 	Converged  bool      `json:"converged"`
 	Settled    bool      `json:"settled"`
-	numbers    []float64 // objective, evidence, three learned values, those of kept blocks, weights
+	numbers    []float64 // objective, evidence, rank, three learned values, those of kept blocks, weights
 }
 
 func store(a *answer) stored {
-	numbers := append([]float64{a.mode.objective, a.evidence}, a.at[:]...)
+	numbers := append([]float64{a.mode.objective, a.evidence, a.rank}, a.at[:]...)
 	return stored{a.mode.iterations, a.steps, a.mode.converged, a.settled, append(append(numbers, a.kept...), a.mode.weights...)}
 }
 
@@ -32,8 +32,8 @@ func (f *fit) answerOf(s stored) *answer {
 	first := len(s.numbers) - f.Table.Count()
 	return &answer{
 		mode:  &mode{weights: slices.Clone(s.numbers[first:]), objective: s.numbers[0], iterations: s.Iterations, converged: s.Converged},
-		steps: s.Steps, settled: s.Settled, evidence: s.numbers[1],
-		at: [3]float64(s.numbers[2:5]), kept: slices.Clone(s.numbers[5:first]),
+		steps: s.Steps, settled: s.Settled, evidence: s.numbers[1], rank: s.numbers[2],
+		at: [3]float64(s.numbers[3:6]), kept: slices.Clone(s.numbers[6:first]),
 	}
 }
 
@@ -51,7 +51,7 @@ func (p *progress) vectors() checkpoint.Vectors {
 func (f *fit) checkpoint() checkpoint.File {
 	config := f.config
 	config.MaxIterations = 0 // a fit may go on with another limit
-	return f.Table.Checkpoint(f.config.Checkpoint, "laplace", 2, f.model, config)
+	return f.Table.Checkpoint(f.config.Checkpoint, "laplace", 3, f.model, config)
 }
 
 // save adds an answer to one of the lists, and replaces the checkpoint, if there is to be one.
@@ -70,7 +70,7 @@ func (f *fit) resume() (*progress, error) {
 		return p, err
 	}
 	for _, s := range append(slices.Clone(p.Rough), p.Final...) {
-		if len(s.numbers) != 5+len(f.KeptBlocks)+f.Table.Count() {
+		if len(s.numbers) != 6+len(f.KeptBlocks)+f.Table.Count() {
 			return nil, fmt.Errorf("laplace: checkpoint %s has %d numbers of an answer: name another file, or remove this one to begin anew", f.config.Checkpoint, len(s.numbers))
 		}
 	}

@@ -102,7 +102,10 @@ func Supports(l credence.Likelihood, p credence.Prior) error {
 	if err := candidates.Supports("laplace", l, p); err != nil {
 		return err
 	}
-	if s := p.(prior.SpikeSlab).Spike; s.State == param.Held && s.Value == 0 {
+	switch s := p.(prior.SpikeSlab).Spike; {
+	case s.State == param.Guess:
+		return fmt.Errorf("laplace: its spike is not learned from a guess: state spike=%v, or leave it out: it is then a thousandth of the slab", s.Value)
+	case s.State == param.Held && s.Value == 0:
 		return fmt.Errorf("laplace: its spike is a normal of some variance, not the point 0: state spike above 0 or leave it out, or use engine ep")
 	}
 	return nil

@@ -8,7 +8,7 @@
 // form. The objective has many minima, and where a search starts matters more than anything: it starts
 // from several points of the paths of the capped lasso and of the lasso, and keeps the mode of least
 // objective; where something is learned, it is from each start anew, and the answer of largest
-// evidence is kept.
+// evidence is kept, which is estimated where variances are.
 //
 // q(w_j) = N(m_j, (H⁻¹)_jj) at the mode, H = XᵀWX + diag v with v the curvature of −log p(w_j); v may
 // be negative, H is positive definite at a strict minimum. The inclusion is E ρ(w_j) under q, ρ the

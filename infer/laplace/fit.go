@@ -12,7 +12,6 @@ import (
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
-	"github.com/credence-ml/credence/posterior"
 )
 
 // Steps of what is learned end below learnedTolerance, of logarithms, or after mostSteps.
@@ -42,7 +41,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 	hold := func(a *answer) {
 		a.marginals, a.inclusion = nil, nil // found again at the end
 		rough = append(rough, a)
-		slices.SortStableFunc(rough, func(a, b *answer) int { return cmp.Compare(f.rank(b), f.rank(a)) })
+		slices.SortStableFunc(rough, func(a, b *answer) int { return cmp.Compare(b.rank, a.rank) })
 		rough = rough[:min(finalists, len(rough))]
 	}
 	for k, start := range starts {
@@ -81,7 +80,7 @@ func (e *Engine) Fit(ctx context.Context, data credence.Data) (*credence.Fitted,
 				return nil, err
 			}
 		}
-		if best == nil || f.rank(a) > f.rank(best) {
+		if best == nil || a.rank > best.rank {
 			best = a
 		}
 	}
@@ -116,15 +115,9 @@ type answer struct {
 	at        [3]float64 // logarithms of noise and slab deviations, and of the odds
 	kept      []float64  // and of the kept blocks' deviations
 	evidence  float64    // log evidence, NaN where it is not known
-}
-
-// rank orders answers: by the evidence where it is learned from, by the objective where all is held or
-// the evidence not known.
-func (f *fit) rank(a *answer) float64 {
-	if f.learns() && !math.IsNaN(a.evidence) {
-		return a.evidence
-	}
-	return -a.mode.objective
+	// rank orders answers: by the evidence where something is learned, which is estimated where it is not known, and by
+	// the objective where all is held.
+	rank float64
 }
 
 // begin takes what is learned to where a start has it: noise to its residual, slab to its weights, and
@@ -174,7 +167,7 @@ func (f *fit) take(a *answer) {
 // assess finds what belongs to a mode; the variances and the evidence only where they are wanted.
 func (f *fit) assess(at *mode, step int, wanted bool) (*answer, error) {
 	p := f.normals()
-	a := &answer{mode: at, steps: step, at: [3]float64{f.logNoise, f.logSlab, f.logOdds}, kept: slices.Clone(f.logKept), evidence: math.NaN()}
+	a := &answer{mode: at, steps: step, at: [3]float64{f.logNoise, f.logSlab, f.logOdds}, kept: slices.Clone(f.logKept), evidence: math.NaN(), rank: -at.objective}
 	if !wanted {
 		return a, nil
 	}
@@ -183,7 +176,13 @@ func (f *fit) assess(at *mode, step int, wanted bool) (*answer, error) {
 		return nil, err
 	}
 	d := len(at.weights)
-	a.evidence = -at.objective - f.constants() + (float64(d)*math.Log(2*math.Pi)-a.marginals.logDet)/2
+	evidence := func(logDet float64) float64 {
+		return -at.objective - f.constants() + (float64(d)*math.Log(2*math.Pi)-logDet)/2
+	}
+	a.evidence = evidence(a.marginals.logDet)
+	if a.rank = a.evidence; math.IsNaN(a.rank) {
+		a.rank = evidence(a.marginals.near)
+	}
 	a.inclusion = make([]float64, d)
 	f.ws.Each(d, func(j int) {
 		if a.inclusion[j] = 1; f.Kept[j] == 0 {
@@ -263,9 +262,7 @@ func (f *fit) move(a *answer, p normals) (moved float64) {
 func (f *fit) fitted(a *answer) *credence.Fitted {
 	s, p, at := f.Units.Scale, f.prior, f.normals()
 	p.Inclusion, p.Slab, p.Spike = p.Inclusion.At(special.Sigmoid(at.logOdds)), p.Slab.At(at.slab*s*s), p.Spike.At(at.spike*s*s)
-	q := &posterior.SpikeSlab{Mean: slices.Clone(a.mode.weights), Variance: slices.Clone(a.marginals.variance), Probability: a.inclusion}
-	f.Units.Own(q.Mean)
-	f.Units.Variance(q.Variance)
+	q := f.Independent(a.mode.weights, a.marginals.variance, a.inclusion)
 	var values []credence.Value
 	for _, v := range p.Parameters() {
 		values = append(values, credence.Value{Name: v.Name, Value: v.Value})
@@ -290,7 +287,11 @@ func undecided(inclusion float64) bool { return inclusion > 0.01 && inclusion < 
 func (f *fit) tell(out *credence.Fitted, a *answer) {
 	if !a.mode.converged || !a.settled {
 		out.Report.Status = credence.IterationLimit
-		candidates.Warn(out, "the mode still moved after %d iterations and %d steps of what is learned: state iterations=%d", a.mode.iterations, a.steps, 4*f.config.MaxIterations)
+		if a.mode.converged { // and more iterations find the same mode
+			candidates.Warn(out, "noise, slab and inclusion still moved after %d steps: state one of them, or compare with engines ep and gibbs", a.steps)
+		} else {
+			candidates.Warn(out, "the mode still moved after %d iterations and %d steps of what is learned: state iterations=%d", a.mode.iterations, a.steps, 4*f.config.MaxIterations)
+		}
 	}
 	if f.split {
 		candidates.Warn(out, "each level of a category and each column of group(…) is selected by itself under this engine: use engine ep or gibbs to have them in or out together")

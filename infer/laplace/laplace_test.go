@@ -236,6 +236,17 @@ func TestLearnedInclusion(t *testing.T) {
 	}
 }
 
+// TestInclusionPrior: of a Beta prior the mean counts, above ½ and below that of one candidate, too.
+func TestInclusionPrior(t *testing.T) {
+	s := conform.NewSelection(100, 20, 4, 0.3, 1, 0.5, false, 3)
+	for _, beta := range [][2]float64{{1, 9}, {9, 1}, {1, 999}} {
+		fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{InclusionPrior: beta}, Config{Starts: 1})
+		if got, want := fitted.Report.Hyper.Of("inclusion", 0), beta[0]/(beta[0]+beta[1]); !(math.Abs(got/want-1) <= 1e-12) {
+			t.Errorf("Beta%v: the inclusion is %v, and its mean %v", beta, got, want)
+		}
+	}
+}
+
 // TestReduced: where the search is over few weights and the rows, it ends at a minimum over all weights, which a search
 // over all of them does not lower; prior odds of their own, kept columns, weighted rows and sparse columns among them.
 func TestReduced(t *testing.T) {
@@ -314,7 +325,7 @@ func TestReducedGoesOn(t *testing.T) {
 // TestAnswersAreStored: a checkpoint has all of an answer but what is found of it at the end.
 func TestAnswersAreStored(t *testing.T) {
 	f := newFit(t, 20, 15, likelihood.Bernoulli{}, false, Config{})
-	want := &answer{mode: &mode{some(f.Table.Count()), 4, 5, true}, steps: 6, settled: true, at: [3]float64{7, 8, 9}, kept: []float64{10, 11}, evidence: 12}
+	want := &answer{mode: &mode{some(f.Table.Count()), 4, 5, true}, steps: 6, settled: true, at: [3]float64{7, 8, 9}, kept: []float64{10, 11}, evidence: 12, rank: 13}
 	if got := f.answerOf(store(want)); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v with %+v, want %+v with %+v", got, got.mode, want, want.mode)
 	}
@@ -368,7 +379,8 @@ func inverse(f *fit, bends []float64) (diagonal []float64, logDet float64) {
 
 // TestVariances compares exact variances in both forms with elimination, curvatures of the prior that
 // are negative among them; those of Nystrom are never smaller, and equal where the columns span all
-// rows; random ones are within their errors.
+// rows; random ones are within their errors; and the estimate of the determinant is never larger, and exact of all
+// columns.
 func TestVariances(t *testing.T) {
 	single, several := 0.0, 0.0 // squares of what Nyström's are off, by one set of columns and by three
 	defer func() {
@@ -401,7 +413,13 @@ func TestVariances(t *testing.T) {
 					t.Errorf("%v %v: log |H| is %g, by elimination %g", l, size, m.logDet, logDet)
 				}
 				bends[3], bends[5] = 0.1, 0.1
-				want, _ = inverse(f, bends)
+				want, logDet = inverse(f, bends)
+				for _, most := range []int{1, d / 2, d} {
+					near := must.Value(f.nearLogDet(bends, want, most))(t)
+					if near > logDet+1e-8 || most == d && near < logDet-1e-8 {
+						t.Errorf("%v %v: log |H| from %d columns is about %g, exactly %g", l, size, most, near, logDet)
+					}
+				}
 				for _, columns := range []int{4, size[0]} {
 					f.config.Columns, f.config.Sets = columns, 3
 					m := must.Value(f.nystrom(bends))(t)
@@ -536,5 +554,50 @@ func TestStartsAreAPath(t *testing.T) {
 		if len(starts) < 4 || active(starts[0]) >= active(starts[len(starts)-1]) {
 			t.Errorf("%v: %d starts, from %d weights to %d", l, len(starts), active(starts[0]), active(starts[len(starts)-1]))
 		}
+	}
+}
+
+// TestShifted: a constant that is added to the columns leaves f as sure as it was.
+func TestShifted(t *testing.T) {
+	sd := func(by float64) float64 {
+		s := conform.NewSelection(200, 5, 2, 0, 1, 0.5, false, 3)
+		s.Shift(by)
+		return s.LatentSD(fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, Config{}).Members[0].Posterior)
+	}
+	want := sd(0)
+	for _, by := range []float64{3, 1000} {
+		if got := sd(by); !(math.Abs(got/want-1) <= 0.01) {
+			t.Errorf("columns + %v: f has a standard deviation of %.4g, of %.4g as they were", by, got, want)
+		}
+	}
+}
+
+// TestRank: where variances are estimated and the evidence is not known, answers of different noise and slab are ranked
+// as those of exact variances are: of as many columns as rows Nyström's are exact.
+func TestRank(t *testing.T) {
+	for seed := range uint64(10) {
+		s := conform.NewSelection(60, 200, 5, 0.3, 1, 0.5, false, seed)
+		var noise [2]float64
+		var in [2]int
+		for k, cfg := range []Config{{}, {Variances: Nystrom, Columns: 60, Sets: 1}} {
+			fitted := fitOf(t, s, likelihood.Gaussian{}, prior.SpikeSlab{}, cfg)
+			noise[k] = fitted.Report.Hyper.Of("noise_variance", 0)
+			for _, a := range fitted.Members[0].Posterior.(*posterior.SpikeSlab).Probability[1:] {
+				if a > 0.5 {
+					in[k]++
+				}
+			}
+		}
+		if in[0] != in[1] || !(math.Abs(math.Log(noise[1]/noise[0])) < 0.2) {
+			t.Errorf("seed %d: %d columns are in at noise %.3f, by exact variances %d at %.3f", seed, in[1], noise[1], in[0], noise[0])
+		}
+	}
+}
+
+// TestSpikeIsNoGuess: a spike is held or follows the slab, and none is learned from a guess.
+func TestSpikeIsNoGuess(t *testing.T) {
+	err := Supports(likelihood.Gaussian{}, prior.SpikeSlab{Spike: param.From(0.3)})
+	if err == nil || !strings.Contains(err.Error(), "state spike=0.3, or leave it out") {
+		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/candidates"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
@@ -37,16 +38,16 @@ func (e *Engine) newFit(ctx context.Context, data credence.Data) (*fit, error) {
 	if f.Table, err = candidates.Load(ctx, f.ws, "laplace", e.model, data); err != nil {
 		return nil, err
 	}
-	if f.Setting, err = f.Table.NewSetting("laplace", e.model, candidates.Flat); err != nil {
+	if f.Setting, err = f.Table.NewSetting("laplace", e.model, candidates.Flat, false); err != nil {
 		return nil, err
 	}
-	f.split = f.Split(e.model.Features)
+	f.split = len(ability.Candidates(e.model.Features, true)) < len(f.Candidates)
+	if p := e.prior.InclusionPrior; p[0] > 0 { // of each feature's own probability, which leaves its mean
+		f.Odds = candidates.Coordinate{Start: math.Log(p[0] / p[1])}
+	}
 	f.reset()
 	if f.spike = spikeShare; e.prior.Spike.State != param.Learned {
 		f.spike, f.stated = e.prior.Spike.Value/(f.Units.Scale*f.Units.Scale), true
-	}
-	if p := e.prior.InclusionPrior; p[0] > 0 { // of each feature's own probability, which leaves its mean
-		f.logOdds, f.Odds.Learned = math.Log(p[0]/p[1]), false
 	}
 	n := f.Rows
 	f.latent, f.residual, f.curvature = make([]float64, n), make([]float64, n), make([]float64, n)

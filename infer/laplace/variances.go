@@ -1,17 +1,21 @@
 package laplace
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence/internal/gauss"
 	"github.com/credence-ml/credence/internal/kernel"
+	"github.com/credence-ml/credence/internal/order"
 )
 
 // marginals are the diagonal of H⁻¹, H = XᵀWX + diag v.
 type marginals struct {
 	variance []float64
 	logDet   float64 // log |H|, NaN where it is not known
+	near     float64 // about log |H| where it is not known
 	raised   int     // curvatures v that were raised to the least
 	err      float64 // of Random: root mean square of the standard errors over that of the variances
 }
@@ -40,7 +44,9 @@ func (f *fit) spread(p normals, w []float64) (*marginals, error) {
 		m, err = f.exact(bends, least)
 	}
 	if m != nil {
-		m.raised = raised
+		if m.raised = raised; math.IsNaN(m.logDet) {
+			m.near, err = f.nearLogDet(bends, m.variance, mostFactored)
+		}
 	} else if err == nil {
 		err = fmt.Errorf("laplace: the curvature at the mode is not positive: scale the columns")
 	}
@@ -167,6 +173,40 @@ func (f *fit) dual(bends []float64, least float64) (*marginals, error) {
 		m.variance[b] = inverse[a*size+a]
 	}
 	return m, nil
+}
+
+// mostFactored is the number of columns of which an estimate of log |H| factors H, fewer where they have more than
+// factoredNumbers entries.
+const (
+	mostFactored    = 500
+	factoredNumbers = 1 << 24
+)
+
+// nearLogDet is about log |H|, given the diagonal of H⁻¹: the part of H of the columns S that rows tell most of, so
+// many at most, is factored, and the others are taken to be independent given the rows,
+//
+//	|H|⁻¹ = |(H⁻¹)_RR| / |H_SS| ≤ Π_R (H⁻¹)_jj / |H_SS|      R the others
+func (f *fit) nearLogDet(bends, variance []float64, most int) (float64, error) {
+	n, told := f.Rows, order.Places(len(bends))
+	slices.SortStableFunc(told, func(a, b int) int { return cmp.Compare(bends[a]*variance[a], bends[b]*variance[b]) })
+	size := min(len(told), most, max(1, factoredNumbers/n))
+	columns, h, deviations := make([]float64, size*n), make([]float64, size*size), make([]float64, size)
+	sum := 0.0
+	for k, j := range told {
+		if k >= size {
+			sum -= math.Log(variance[j])
+			continue
+		}
+		f.Column(columns[k*n:(k+1)*n], j)
+		deviations[k] = 1 / math.Sqrt(bends[j])
+		sum += math.Log(bends[j])
+	}
+	f.ws.Pool().SyrkWeighted(size, n, 1, columns, n, f.curvature, 0, h, size)
+	system := gauss.Dense{Weights: size}.Factor(f.ws)
+	if err := system.Set(h, 1, deviations); err != nil {
+		return 0, fmt.Errorf("laplace: %w", err)
+	}
+	return sum + system.LogDet(), nil
 }
 
 // scaled stores column j times the square roots of the rows' curvatures.

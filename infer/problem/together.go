@@ -39,6 +39,9 @@ func TogetherOf(engine string, features credence.Features, groups []Group) (list
 			t.Group++
 		}
 		t.Correlations = make([]float64, k*(k-1)/2)
+		if n := len(c.Correlations); n > 1 && n != len(t.Correlations) {
+			return nil, nil, fmt.Errorf("%s: %s: %d correlations are given for %d columns, which have %d: give the lower triangle by rows, or a single one for all", engine, t.Name, n, k, len(t.Correlations))
+		}
 		for i := range t.Correlations {
 			if n := len(c.Correlations); n > 0 {
 				t.Correlations[i] = c.Correlations[min(i, n-1)]

@@ -66,14 +66,6 @@ func (u *Units) Deviation(w []float64) {
 	Uncentre(u.Means, w)
 }
 
-// Variance is Own for the variances of independent weights.
-func (u *Units) Variance(v []float64) {
-	kernel.Scale(u.Scale*u.Scale, v)
-	for j, m := range u.Means {
-		v[0] += m * m * v[j]
-	}
-}
-
 // Covariance is Own for a covariance, d×d.
 func (u *Units) Covariance(c []float64) {
 	kernel.Scale(u.Scale*u.Scale, c)

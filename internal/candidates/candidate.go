@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
-	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/checkpoint"
 	"github.com/credence-ml/credence/internal/hyper"
 )
@@ -15,23 +14,6 @@ type Candidate struct{ First, Count int }
 
 // End returns the column after the last one.
 func (c Candidate) End() int { return c.First + c.Count }
-
-// takeCandidates takes the candidates of features. Columns stand in the order of the weights.
-func (s *Setting) takeCandidates(features credence.Features, together bool) {
-	s.Candidates = nil
-	for _, b := range ability.Candidates(features, together) {
-		s.Candidates = append(s.Candidates, Candidate{b.First, b.Count})
-	}
-}
-
-// Split makes every column a candidate of its own, for an engine that selects none together, and says
-// whether any were.
-func (s *Setting) Split(features credence.Features) bool {
-	before := len(s.Candidates)
-	s.takeCandidates(features, false)
-	s.countShared()
-	return len(s.Candidates) > before
-}
 
 // KeptBlock is a run of columns that are always in, under a normal prior whose variance is learned.
 type KeptBlock struct {

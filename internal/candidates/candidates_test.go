@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -208,7 +209,7 @@ func TestDesign(t *testing.T) {
 func TestCompress(t *testing.T) {
 	ws := credence.NewWorkspace(1)
 	table, x, model, _ := load(t, 60, 4, 3)
-	setting := must.Value(table.NewSetting("test", model, candidates.Sparse))(t)
+	setting := must.Value(table.NewSetting("test", model, candidates.Sparse, true))(t)
 	y := append([]float64(nil), setting.Target...)
 	table.Compress(ws, setting)
 	if table.Rows != 8 || len(setting.Target) != 8 {
@@ -236,6 +237,34 @@ func TestCompress(t *testing.T) {
 	near(t, "squares", got, want)
 }
 
+// TestIndependent: the intercept of independent weights stands at the means of columns, and none is kept of columns
+// whose means are rounding.
+func TestIndependent(t *testing.T) {
+	for _, by := range []float64{0, 5} {
+		s := conform.NewSelection(9, 2, 1, 0, 1, 0.5, false, 2)
+		for j := range 2 {
+			sum := 0.0
+			for i := range s.Target {
+				sum += s.X.Row(i)[j] / 9
+			}
+			for i := range s.Target {
+				s.X.Row(i)[j] -= sum
+			}
+		}
+		s.Shift(by)
+		model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
+		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
+		q, square := table.Independent([]float64{0, 1, 2}, []float64{1, 2, 3}, nil), table.Units.Scale*table.Units.Scale
+		near(t, "variances", q.Variance, []float64{square, 2 * square, 3 * square})
+		near(t, "means", q.Mean, []float64{table.Units.Centre - 3*by*table.Units.Scale, table.Units.Scale, 2 * table.Units.Scale})
+		if kept := q.Centre != nil; kept != (by > 0) {
+			t.Errorf("of columns about %v a centre %v is kept", by, q.Centre)
+		} else if kept {
+			near(t, "centre", q.Centre, []float64{0, by, by})
+		}
+	}
+}
+
 // TestStart: classes that are all the same have a finite prior mean, half a count from the boundary, counted by
 // weights; and a guess of the noise is not below the least that is learned.
 func TestStart(t *testing.T) {
@@ -243,7 +272,7 @@ func TestStart(t *testing.T) {
 	settingOf := func(l credence.Likelihood) *candidates.Setting {
 		model := credence.Model{Features: s.Features, Likelihood: l, Prior: prior.SpikeSlab{}}
 		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
-		return must.Value(table.NewSetting("test", model, candidates.Sparse))(t)
+		return must.Value(table.NewSetting("test", model, candidates.Sparse, true))(t)
 	}
 	if got := settingOf(likelihood.Gaussian{NoiseVariance: param.From(1e-30)}).Noise.Start; got != hyper.LeastLogNoise {
 		t.Errorf("the noise starts at %v", got)
@@ -290,7 +319,7 @@ func TestWithout(t *testing.T) {
 }
 
 // TestOwnOdds: candidates whose odds are stated share none, a group by its first weight; nothing is learned of the odds
-// where no candidate shares them, and splitting groups counts anew.
+// where no candidate shares them, and columns apart are counted one by one.
 func TestOwnOdds(t *testing.T) {
 	s := conform.NewSelection(9, 5, 1, 0, 1, 0.5, false, 2)
 	s.Features = conform.Columns{Dense: 5, Intercept: true, Together: []credence.Block{{Name: "three", Count: 3}}}
@@ -306,7 +335,7 @@ func TestOwnOdds(t *testing.T) {
 	} {
 		model := credence.Model{Features: s.Features, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{Odds: c.odds}}
 		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
-		setting := must.Value(table.NewSetting("test", model, candidates.Sparse))(t)
+		setting := must.Value(table.NewSetting("test", model, candidates.Sparse, true))(t)
 		if setting.Shared != c.together || setting.Odds.Learned != (c.together > 0) {
 			t.Errorf("%v: %d share odds, learned %t, want %d", c.odds, setting.Shared, setting.Odds.Learned, c.together)
 		}
@@ -315,9 +344,23 @@ func TestOwnOdds(t *testing.T) {
 				t.Errorf("%v: log odds %v of weight %d, own %t, want %v", c.odds, got, j, own, want)
 			}
 		}
-		if setting.Split(s.Features); setting.Shared != c.apart {
-			t.Errorf("%v: %d share odds when split, want %d", c.odds, setting.Shared, c.apart)
+		if apart := must.Value(table.NewSetting("test", model, candidates.Sparse, false))(t); apart.Shared != c.apart {
+			t.Errorf("%v: %d share odds apart, want %d", c.odds, apart.Shared, c.apart)
 		}
+	}
+}
+
+// TestApart: columns of a group that are candidates apart have the setting of columns without one.
+func TestApart(t *testing.T) {
+	var settings [2]*candidates.Setting
+	for k, together := range [][]credence.Block{nil, {{Name: "twenty", Count: 20}}} {
+		s := conform.NewSelection(30, 25, 3, 0, 1, 0.5, false, 2)
+		model := credence.Model{Features: conform.Columns{Dense: 25, Intercept: true, Together: together}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{}}
+		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
+		settings[k] = must.Value(table.NewSetting("test", model, candidates.Sparse, false))(t)
+	}
+	if !reflect.DeepEqual(settings[0], settings[1]) {
+		t.Errorf("%+v, of columns without a group %+v", settings[1], settings[0])
 	}
 }
 
@@ -329,7 +372,7 @@ func TestSlabScale(t *testing.T) {
 		s.Divide(0.5)
 		model := credence.Model{Features: conform.Columns{Dense: p, Intercept: true}, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}
 		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
-		setting := must.Value(table.NewSetting("test", model, candidates.Sparse))(t)
+		setting := must.Value(table.NewSetting("test", model, candidates.Sparse, true))(t)
 		return setting.SlabPrior.Scale * math.Sqrt(setting.Size)
 	}
 	for p, expected := range map[int]float64{6: 3, 1000: 1000 * 3.0 / 102} {
@@ -347,7 +390,7 @@ func TestExpected(t *testing.T) {
 		settingOf := func(odds, stated [2]float64) *candidates.Setting {
 			model := credence.Model{Features: conform.Columns{Dense: p, Intercept: true}, Likelihood: likelihood.Gaussian{}, Prior: prior.SpikeSlab{InclusionPrior: stated}}
 			table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
-			return must.Value(table.NewSetting("test", model, odds))(t)
+			return must.Value(table.NewSetting("test", model, odds, true))(t)
 		}
 		stated := settingOf(candidates.Flat, [2]float64{1, 9})
 		for name, of := range map[string]struct {
@@ -387,7 +430,7 @@ func TestSettingsOfOtherUnits(t *testing.T) {
 		}
 		model := credence.Model{Features: conform.Columns{Dense: 4, Sparse: 2, Kept: 2, Intercept: true}, Likelihood: likelihood.Gaussian{NoiseVariance: stated(0.3 * by * by)}, Prior: prior.SpikeSlab{Slab: stated(4 * by * by), Inclusion: stated(0.25)}}
 		table := must.Value(candidates.Load(context.Background(), credence.NewWorkspace(1), "test", model, conform.Memory{All: &s.Batch}))(t)
-		return table, must.Value(table.NewSetting("test", model, candidates.Sparse))(t), model
+		return table, must.Value(table.NewSetting("test", model, candidates.Sparse, true))(t), model
 	}
 	guess := func(v float64) param.Parameter { return param.Parameter{Value: v, State: param.Guess} }
 	for _, stated := range []func(v float64) param.Parameter{param.Hold, guess} {

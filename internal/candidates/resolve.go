@@ -3,9 +3,12 @@ package candidates
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 )
 
@@ -42,6 +45,26 @@ func (s *Setting) TakeResolved(out *credence.Fitted, inclusion, resolved []float
 		Warn(out, "nothing is told apart: of %.1f features expected to be in, %.1f are with weights so near 0 that the rows cannot tell whether they are in or out, which is no sign that they matter, and counts for none in a selection; where fewer are expected, state so: --prior 'spikeslab(inclusion_prior=[1, 99])'",
 			expected, untold)
 	}
+}
+
+// centredShare is the share of the deviation of a column below which its mean is rounding.
+const centredShare = 1e-12
+
+// Independent is the posterior of weights that are independent in units, given their moments there, in the target's own
+// units. The intercept stands at the means of the columns, unless all of these are 0.
+func (t *Table) Independent(mean, variance, inclusion []float64) *posterior.SpikeSlab {
+	q := &posterior.SpikeSlab{Mean: slices.Clone(mean), Variance: slices.Clone(variance), Probability: inclusion}
+	t.Units.Own(q.Mean)
+	kernel.Scale(t.Units.Scale*t.Units.Scale, q.Variance)
+	squares := make([]float64, t.Count())
+	t.Squares(squares, nil)
+	for j, m := range t.Units.Means {
+		if m*m*t.Total > centredShare*centredShare*squares[j] {
+			q.Centre = slices.Clone(t.Units.Means)
+			break
+		}
+	}
+	return q
 }
 
 // Fitted is a fit of the prior, in the target's own units, with its posterior, at a noise variance and kept blocks'

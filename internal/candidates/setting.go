@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/ability"
 	"github.com/credence-ml/credence/internal/hyper"
 	"github.com/credence-ml/credence/internal/kernel"
 	"github.com/credence-ml/credence/internal/special"
@@ -59,11 +60,14 @@ var Sparse, Flat = [2]float64{1, 9}, [2]float64{1, 1}
 
 // NewSetting returns the setting of a model with normal targets, or classes with the link logit or
 // probit; slab and inclusion are those of a spike-and-slab prior, odds the Beta prior of π of normal targets where none
-// is stated. engine stands before errors.
-func (t *Table) NewSetting(engine string, model credence.Model, odds [2]float64) (*Setting, error) {
+// is stated. Without together every column is a candidate of its own, those of groups too, and priors are of columns.
+// engine stands before errors.
+func (t *Table) NewSetting(engine string, model credence.Model, odds [2]float64, together bool) (*Setting, error) {
 	d := t.Count()
 	s := &Setting{Kept: make([]float64, d), KeptMean: make([]float64, d), scale: t.Units.Scale}
-	s.takeCandidates(model.Features, true)
+	for _, b := range ability.Candidates(model.Features, together) {
+		s.Candidates = append(s.Candidates, Candidate{b.First, b.Count})
+	}
 	if len(s.Candidates) == 0 {
 		return nil, fmt.Errorf("%s: the model has no columns to select from: name some in the formula", engine)
 	}
@@ -205,17 +209,13 @@ func (s *Setting) takeOdds(t *Table, odds []float64) error {
 			s.own[j] = math.Log(v)
 		}
 	}
-	s.countShared()
-	return nil
-}
-
-func (s *Setting) countShared() {
 	s.Shared = 0
 	for _, c := range s.Candidates {
 		if _, own := s.OddsOf(c.First, 0); !own {
 			s.Shared++
 		}
 	}
+	return nil
 }
 
 // OddsOf returns the prior log odds of the candidate with first column j, where those of the others are

@@ -65,6 +65,18 @@ func (s *Selection) Divide(limit float64) {
 	}
 }
 
+// Shift adds a number to all entries, which the intercept alone makes up for.
+func (s *Selection) Shift(by float64) { floats.AddConst(by, s.X.Data) }
+
+// LatentSD is the root of the mean variance of f over the rows.
+func (s *Selection) LatentSD(q credence.Posterior) float64 {
+	var phi credence.Design
+	ws, mean, variance := credence.NewWorkspace(1), make([]float64, len(s.Target)), make([]float64, len(s.Target))
+	s.Features.Transform(ws, &phi, &s.Batch)
+	q.Latent(ws, mean, variance, &phi)
+	return math.Sqrt(floats.Sum(variance) / float64(len(variance)))
+}
+
 // Enumerate returns the inclusion probabilities, the means of the weights and the log evidence of a
 // problem under w_j ~ inclusion·N(0, slab) + (1−inclusion)·δ₀, noise variance and an intercept of
 // N(mean, variance) at the columns' means, by going through all models: columns together are one, and kept
