@@ -16,8 +16,8 @@ import (
 
 // Options say how files are read and scored. The zero value predicts.
 type Options struct {
-	// Read says how the files are read. The model says the rest: Schema, Reading, Once, Keyed and KindsKnown are not
-	// read.
+	// Read says how the files are read. The model says the rest: Schema, Reading, Kinds, Once, Keyed and KindsKnown are
+	// not read.
 	Read dataset.Options
 	// Targets says whether rows need a target.
 	Targets score.Targets
@@ -61,7 +61,7 @@ func Open(ctx context.Context, scorer *score.Scorer, paths []string, options Opt
 		if err != nil {
 			return nil, err
 		}
-		options.Read.Reading = keys.Reading()
+		options.Read.Reading, options.Read.Kinds = keys.Reading(), keys.Kinds()
 		options.Read.Keyed, options.Read.KindsKnown = true, true
 		bind = func(context.Context) error { return f.bindKeys(keys) }
 	} else {

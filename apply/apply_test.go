@@ -58,11 +58,15 @@ func fitted(text, formula string) *credence.Fitted {
 
 // learned learns a model of dear houses online from the rows of a CSV text.
 func learned(text string) *credence.Fitted {
+	return learnedBy(text, fit.Options{Formula: "place ~ hash(price)", Positive: "west"})
+}
+
+func learnedBy(text string, options fit.Options) *credence.Fitted {
 	ctx := context.Background()
 	data, err := dataset.Open(ctx, []string{"-"}, dataset.Options{Stdin: strings.NewReader(text), Once: true})
 	check(err)
 	defer data.Close()
-	learner, err := learn.New(fit.Options{Formula: "place ~ hash(price)", Positive: "west"})
+	learner, err := learn.New(options)
 	check(err)
 	columns, err := learner.Columns(data.Schema())
 	check(err)
@@ -174,6 +178,24 @@ func TestRowsAreThoseOfTheFile(t *testing.T) {
 	}))
 	if kept != "bd" { // rows that are left out have none
 		t.Errorf("the texts kept are %s", kept)
+	}
+}
+
+// Levels of training stay levels in a file that by itself would be read as booleans or numbers.
+func TestKindsAreThoseOfTraining(t *testing.T) {
+	text := "click,answer,code\n"
+	for i := range 600 {
+		text += fmt.Sprintf("%d,%s,%s\n", i%3%2, []string{"yes", "no", "maybe"}[i%3], []string{"007", "x8", "x9"}[i/3%3])
+	}
+	model := learnedBy(text, fit.Options{Formula: "click ~ ."})
+	means, _, file := answers(t, model, "answer,code\nyes,007\nno,007\n", apply.Options{})
+	for i, answer := range []string{"yes", "no"} {
+		if want := must.Value(score.Row(model, map[string]any{"answer": answer, "code": "007"}))(t).Probability; means[i] != want {
+			t.Errorf("%s has probability %v in a file, and %v as a row", answer, means[i], want)
+		}
+	}
+	if counts, _ := file.Counts(); counts.UnseenFeatures != 0 {
+		t.Errorf("%d features are unseen", counts.UnseenFeatures)
 	}
 }
 

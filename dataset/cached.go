@@ -15,11 +15,12 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/rowcache"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/task"
 )
 
 // cacheVersion changes whenever the same file would be read otherwise.
-const cacheVersion = 4
+const cacheVersion = 5
 
 // sampleBytes at the beginning, in the middle and at the end of a file stand for
 // its content.
@@ -37,7 +38,7 @@ type cacheKey struct {
 	Missing   []string
 	Columns   []credence.Column // levels where they are those of training
 	Notations map[string]credence.Notation
-	Unknown   []bool
+	Settings  []*cell.Setting // of columns without a value in the sample
 	Sparse    bool
 	Keyed     bool
 	Trained   []bool
@@ -80,17 +81,17 @@ func (t *Table) store(chosen *selection) (*rowcache.Store, string, error) {
 	store := &rowcache.Store{Folder: filepath.Join(folder, "rows"), Limit: t.options.CacheLimit}
 	key := cacheKey{
 		Version: cacheVersion, Format: t.format,
-		Columns: chosen.columns, Notations: chosen.notations, Trained: chosen.trained, Unknown: chosen.unknown, Sparse: chosen.sparse, Keyed: chosen.keyed,
+		Columns: chosen.columns, Notations: chosen.notations, Trained: chosen.trained, Settings: chosen.unknown, Sparse: chosen.sparse, Keyed: chosen.keyed,
 		MaxLevels: t.options.maxLevels(),
 	}
 	if trained := t.options.Schema; trained != nil && chosen.sparse {
 		key.First, key.Width, key.Features = trained.SparseFirst(), trained.Sparse, trained.Features
 	}
-	rules := t.cells()
-	for token := range rules.Missing {
-		key.Missing = append(key.Missing, token)
+	if key.Missing = t.missing(); t.format != formatParquet { // whose texts are NA, too
+		key.Missing = append(key.Missing, cell.StandardMissing()...)
 	}
 	slices.Sort(key.Missing)
+	key.Missing = slices.Compact(key.Missing)
 	for _, in := range t.inputs {
 		if in.modified.IsZero() { // a pipe
 			return store, "", nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/table"
 )
 
@@ -13,8 +14,9 @@ import (
 type selection struct {
 	columns []credence.Column // without the levels of categories not in training
 	trained []bool
-	unknown []bool         // columns that had no value in the sample
 	keep    map[string]int // position in columns, by name
+	// unknown are the settings of columns that had no value in the sample, nil of others.
+	unknown []*cell.Setting
 	// notations are those of columns of numbers.
 	notations map[string]credence.Notation
 	sparse    bool
@@ -83,7 +85,11 @@ func (t *Table) choose(names []string) (*selection, error) {
 			chosen.notations[name] = n
 		}
 		chosen.columns = append(chosen.columns, described)
-		chosen.unknown = append(chosen.unknown, t.columns[position].unknown && !asText)
+		unknown := t.columns[position].unknown
+		if asText {
+			unknown = nil
+		}
+		chosen.unknown = append(chosen.unknown, unknown)
 		// A category of training without levels is known by kind alone.
 		chosen.trained = append(chosen.trained, learned && described.Levels != nil)
 	}
@@ -148,7 +154,7 @@ func (s *selection) rowColumns() []table.Column {
 	columns := make([]table.Column, len(s.columns))
 	for i, c := range s.columns {
 		_, asText := textOf(c.Name)
-		columns[i] = table.Column{Name: c.Name, Kind: c.Kind, Text: asText, Unknown: s.unknown != nil && s.unknown[i], Notation: s.notations[c.Name]}
+		columns[i] = table.Column{Name: c.Name, Kind: c.Kind, Text: asText, Unknown: s.unknown[i] != nil, Notation: s.notations[c.Name]}
 	}
 	return columns
 }

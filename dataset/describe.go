@@ -14,7 +14,6 @@ import (
 type column struct {
 	trained bool     // kind and levels are those of training
 	refusal string   // why it cannot be read, or ""
-	unknown bool     // the sample has no value of it: its first value will tell the kind
 	inexact bool     // integers beyond 2⁵³ were noted
 	note    string   // how its kind came about, or ""
 	classes []string // its two values, where the sample has just two
@@ -25,6 +24,8 @@ type column struct {
 	notation credence.Notation
 	legible  bool
 	plain    bool // its texts in the sample are plain numbers
+	// unknown is what is known of a column beside its values where the sample has none: the first will tell the kind.
+	unknown *cell.Setting
 }
 
 // Note tells the user something about a column or, where Column is empty, about
@@ -151,7 +152,7 @@ func (t *Table) Codes(column string) string {
 // Undecided says whether the sample has no value of a column, so that its first value will tell its kind.
 func (t *Table) Undecided(column string) bool {
 	i, known := t.index[column]
-	return known && t.columns[i].unknown
+	return known && t.columns[i].unknown != nil
 }
 
 // columnList names the columns that there are to one that asks for another.

@@ -59,7 +59,6 @@
 // (16 against 7 million rows of 20 numbers a second), and sorted levels need a
 // first pass anyway.
 //
-// Dates, decimals and lists of Parquet are refused; so are Arrow files.
-// Integers beyond 2^53 lose their last digits as float64: declare identifiers
-// as categories or leave them out; Fields gives them as they are.
+// Arrow files are refused. Integers beyond 2^53 lose their last digits as float64:
+// declare identifiers as categories or leave them out; Fields gives them as they are.
 package dataset

@@ -59,6 +59,36 @@ func TestKindsAreInferred(t *testing.T) {
 	}
 }
 
+// A column without a value in the sample is read by what is stated of it and by what other columns show.
+func TestLateColumnsAreReadAsStated(t *testing.T) {
+	number := map[string]credence.Kind{"x": credence.Numeric}
+	for name, c := range map[string]struct {
+		options    Options
+		y          string
+		late, next string
+		want       [2]float64
+	}{
+		"shown":               {Options{}, "1,5", "1.300", "950", [2]float64{1300, 950}},
+		"shown, first open":   {Options{}, "1,5", "950", "1.300", [2]float64{950, 1300}},
+		"shown and declared":  {Options{Types: number}, "1,5", "950", "1.300", [2]float64{950, 1300}},
+		"another one is seen": {Options{}, "1,5", "1.5", "2.300", [2]float64{1.5, 2.3}},
+		"points shown":        {Options{}, "1.5", "1,300", "950", [2]float64{1300, 950}},
+		"stated":              {Options{Decimal: ","}, "1", "950", "1.300", [2]float64{950, 1300}},
+		"stated and declared": {Options{Decimal: ",", Types: number}, "1", "1.300", "950", [2]float64{1300, 950}},
+		"dates":               {Options{Types: number, Dates: map[string]string{"x": "ymd"}}, "1", "2023-12-31", "2024-01-01", [2]float64{19722, 19723}},
+	} {
+		text := "y;x\n" + strings.Repeat(c.y+";\n", sampleRows) + c.y + ";" + c.late + "\n" + c.y + ";" + c.next + "\n"
+		source, _, err := load(t, c.options, []string{"x"}, write(t, "t.csv", text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := rowsOf(t, source, 4096)[sampleRows:]; !sameRows(got, [][]float64{{c.want[0]}, {c.want[1]}}) {
+			t.Errorf("%s: %s and %s are read as %v, want %v", name, c.late, c.next, got, c.want)
+		}
+	}
+}
+
 func TestTypesOverride(t *testing.T) {
 	types, _, err := ParseTypes(`age=category, flag=boolean,zip=text,"a ""b"",c"=number`)
 	want := map[string]credence.Kind{"age": credence.Category, "flag": credence.Boolean, "zip": credence.Category, `a "b",c`: credence.Numeric}

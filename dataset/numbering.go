@@ -2,10 +2,10 @@ package dataset
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/dataset/text"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/table"
 )
@@ -78,7 +78,7 @@ func (n *numbering) appendRow(dst *linop.CSR, rows *table.Rows, i int) (unseen f
 	}
 	dst.Index, dst.Value = index, values
 	if n.disorder {
-		sortEntries(dst, first)
+		order.Entries(dst.Index[first:], dst.Value[min(first, len(dst.Value)):])
 	}
 	dst.Start = append(dst.Start, len(dst.Index))
 	return unseen, nil
@@ -146,21 +146,4 @@ func (n *numbering) describe(schema *credence.Schema) (shift int32) {
 		return 1
 	}
 	return 0
-}
-
-// sortEntries sorts the entries of the last row, which begin at first, by column.
-func sortEntries(a *linop.CSR, first int) {
-	if a.Value == nil {
-		slices.Sort(a.Index[first:])
-		return
-	}
-	order := make([]int, len(a.Index)-first)
-	for k := range order {
-		order[k] = first + k
-	}
-	slices.SortFunc(order, func(x, y int) int { return int(a.Index[x]) - int(a.Index[y]) })
-	index, value := slices.Clone(a.Index[first:]), slices.Clone(a.Value[first:])
-	for k, from := range order {
-		a.Index[first+k], a.Value[first+k] = index[from-first], value[from-first]
-	}
 }

@@ -27,6 +27,8 @@ type Options struct {
 	// day, month and year that Dates has: "ymd", "dmy", "mdy", or "date", which finds it out.
 	Types map[string]credence.Kind
 	Dates map[string]string
+	// Kinds are those that columns had in training, where Types and Stated do not tell; the files may lack them.
+	Kinds map[string]credence.Kind
 	// Stated says how columns are read, as [ReadSchema] has it: Types and Dates override it. A column that the files
 	// lack is an error, unless Schema is set, one that Stated lacks is inferred, and both that and a level that it
 	// lacks are noted.

@@ -27,6 +27,7 @@ type leaf struct {
 	date     bool          // numbers are of days since 1970-01-01 UTC
 	timed    bool          // they may have a time of day
 	unit     float64       // that stored integers are divided by, 0 for 1
+	scale    int           // digits of stored integers behind the point
 	refusal  string
 }
 
@@ -103,7 +104,9 @@ func (l *leaf) describe(logical format.LogicalTypeValue) {
 			l.refusal = fmt.Sprintf("is a decimal of %d digits behind the point, where a number holds 308: leave the column out, or write it as a float", t.Scale)
 			return
 		}
-		l.unit = math.Pow10(int(t.Scale))
+		if l.scale = int(t.Scale); l.scale > 0 { // else they are integers, all of whose digits count
+			l.unit = math.Pow10(l.scale)
+		}
 	case *format.IntType:
 		l.unsigned = !t.IsSigned
 	case nil, *format.StringType, *format.EnumType, *format.JsonType, *format.NullType:
@@ -175,19 +178,34 @@ func (t *Table) describeLeaves(in *input, leaves []leaf) error {
 			t.columns[i].trained = true
 		}
 		t.index[l.name] = i
-		t.columns[i].refusal, t.columns[i].plain = l.refusal, l.kind == credence.Numeric && described.Kind == l.kind
-		if l.date && described.Kind == credence.Numeric {
-			t.columns[i].notation = cell.DateNotation
-			if !t.columns[i].trained {
-				t.columns[i].doubt = cell.DateDoubt(l.name, l.timed)
-			}
+		known := &t.columns[i]
+		known.refusal, known.plain = t.refusal(&l, described.Kind), l.kind == credence.Numeric && described.Kind == l.kind
+		known.note = known.refusal
+		switch {
+		case described.Kind != credence.Numeric:
+		case l.physical == format.ByteArray:
+			set := t.setting(l.name)
+			set.Declared = cell.Numeric
+			verdict := new(cell.Census).Decide(set)
+			known.notation, known.doubt = verdict.Notation, verdict.Doubt
+		case l.date:
+			known.notation, known.doubt = cell.DateNotation, cell.DateDoubt(l.name, l.timed)
 		}
-		if l.refusal != "" {
-			t.columns[i].note = l.refusal
+		if known.trained {
+			known.doubt = ""
 		}
 		t.schema.Columns = append(t.schema.Columns, described)
 	}
 	return nil
+}
+
+// refusal says why a leaf is not read as a column of that kind, "" where it is.
+func (t *Table) refusal(l *leaf, kind credence.Kind) string {
+	dates := t.options.Reading.Notations[l.name].Date != ""
+	if dates && l.refusal == "" && kind == credence.Numeric && l.physical != format.ByteArray && !l.date {
+		return "holds numbers, and is one of dates in training or in the schema: write it as dates"
+	}
+	return l.refusal
 }
 
 // compareLeaves refuses a further file whose columns differ from the first's.
@@ -201,7 +219,9 @@ func (t *Table) compareLeaves(in *input, leaves []leaf) error {
 		return err
 	}
 	for i, l := range leaves {
-		if known := &t.columns[order[i]]; (known.refusal == "") != (l.refusal == "") || !known.trained && known.notation == cell.DateNotation && !l.date {
+		known, kind := &t.columns[order[i]], t.schema.Columns[order[i]].Kind
+		dates := kind != credence.Numeric || l.physical == format.ByteArray || l.date == (known.notation.Date != "")
+		if (known.refusal == "") != (t.refusal(&l, kind) == "") || !dates {
 			return &text.Error{File: in.name, Column: l.name, What: "the column is of another type in " + t.inputs[0].name + ": write both files alike"}
 		}
 	}

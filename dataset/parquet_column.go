@@ -269,6 +269,10 @@ func (c *columnReader) textOf(values *parquet.Values, i int) []byte {
 		return strconv.AppendUint(c.scratch[:0], uint64(values.Int64s[i]), 10)
 	case l.physical == format.Int64 && l.unit == 0:
 		return strconv.AppendInt(c.scratch[:0], values.Int64s[i], 10)
+	case l.physical == format.Int64 && l.scale > 0:
+		return appendDecimal(c.scratch[:0], values.Int64s[i], l.scale)
+	case l.scale > 0:
+		return appendDecimal(c.scratch[:0], int64(values.Int32s[i]), l.scale)
 	case l.physical == format.Float:
 		bits = 32
 	}
@@ -279,8 +283,17 @@ func (c *columnReader) textOf(values *parquet.Values, i int) []byte {
 		return nil // missing
 	case c.leaf.date:
 		return cell.DateText(c.scratch[:0], v[0])
-	case v[0] == math.Trunc(v[0]) && math.Abs(v[0]) < 1<<53:
-		return strconv.AppendFloat(c.scratch[:0], v[0], 'f', -1, bits)
 	}
-	return strconv.AppendFloat(c.scratch[:0], v[0], 'g', -1, bits)
+	return cell.AppendLevel(c.scratch[:0], v[0], bits)
+}
+
+// appendDecimal appends an integer with a point before so many of its digits.
+func appendDecimal(dst []byte, integer int64, scale int) []byte {
+	first := len(dst)
+	if dst = strconv.AppendInt(dst, integer, 10); integer < 0 {
+		first++ // behind the sign
+	}
+	zeros := max(0, scale+1-(len(dst)-first))
+	dst = slices.Insert(dst, first, bytes.Repeat([]byte{'0'}, zeros)...)
+	return slices.Insert(dst, len(dst)-scale, '.')
 }

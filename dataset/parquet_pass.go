@@ -100,8 +100,8 @@ func (t *Table) passParquet(ctx context.Context, chosen *selection, from int, ro
 			g.source.close()
 		}
 	}()
-	// Parquet says itself what is missing, beside the caller's own texts.
-	rules := text.NewRules(false, t.options.MissingTokens)
+	// Parquet says itself what is missing, beside the texts of the caller and of training.
+	rules := text.NewRules(false, t.missing())
 	var budget parquet.Budget
 	begin := func(g *group) error {
 		if s := g.source; s.file == nil {

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -365,17 +366,111 @@ func TestParquetDates(t *testing.T) {
 			t.Errorf("%s: levels %q, want %s", names[j], levels, want)
 		}
 	}
-	// A later file that has other numbers there is refused.
-	type other struct {
-		Day int64   `parquet:"day"`
-		Y   float64 `parquet:"y"`
+}
+
+// Dates and other numbers do not stand in one column, whichever file is first, and numbers not in the place of the
+// dates of a model.
+func TestParquetDatesAndNumbers(t *testing.T) {
+	type number struct {
+		Day int64 `parquet:"day"`
 	}
-	type dated struct {
-		Day int32   `parquet:"day,date"`
-		Y   float64 `parquet:"y"`
+	type date struct {
+		Day int32 `parquet:"day,date"`
 	}
-	if _, _, err := load(t, Options{}, nil, writeParquet(t, []dated{{1, 2}}), writeParquet(t, []other{{1, 2}})); err == nil || !strings.Contains(err.Error(), "of another type") {
-		t.Errorf("error is %v", err)
+	type word struct {
+		Day string `parquet:"day"`
+	}
+	numbers, dates := writeParquet(t, []number{{1704067200000}}), writeParquet(t, []date{{19723}})
+	words := writeParquet(t, []word{{"2024-01-01"}})
+	trained := &credence.Schema{Columns: []credence.Column{{Name: "day"}}, Reading: credence.Reading{Notations: map[string]credence.Notation{"day": {Date: "ymd"}}}}
+	for _, c := range []struct {
+		paths   []string
+		schema  *credence.Schema
+		refusal string // of those that are read all rows are 2024-01-01
+	}{
+		{[]string{dates, numbers}, nil, "of another type"},
+		{[]string{numbers, dates}, nil, "of another type"},
+		{[]string{numbers}, trained, `column "day": holds numbers, and is one of dates in training`},
+		{[]string{dates, numbers}, trained, "of another type"},
+		{[]string{dates, words}, trained, ""},
+		{[]string{words, dates}, trained, ""},
+	} {
+		source, _, err := load(t, Options{Schema: c.schema}, []string{"day"}, c.paths...)
+		switch {
+		case c.refusal != "":
+			if err == nil || !strings.Contains(err.Error(), c.refusal) {
+				t.Errorf("%q: %v, want %q", c.paths, err, c.refusal)
+			}
+		case err != nil:
+			t.Error(err)
+		case !sameRows(rowsOf(t, source, 9), [][]float64{{19723}, {19723}}):
+			t.Errorf("rows are %v", rowsOf(t, source, 9))
+		}
+	}
+}
+
+// Decimals are texts with all their digits; whole ones are integers, of which is told where a number loses digits.
+func TestParquetDecimals(t *testing.T) {
+	type row struct {
+		ID   int64 `parquet:"id,decimal(0:18)"`
+		Cost int64 `parquet:"cost,decimal(2:18)"`
+		Rate int32 `parquet:"rate,decimal(4:9)"`
+	}
+	path := writeParquet(t, []row{{123456789012345678, 123456789012345678, 120000}, {123456789012345679, -5, -1}})
+	want := [][]string{{"123456789012345678", "1234567890123456.78", "12.0000"}, {"123456789012345679", "-0.05", "-0.0001"}}
+	if got := fieldsOf(t, Options{}, []string{"id", "cost", "rate"}, path); !reflect.DeepEqual(got, want) {
+		t.Errorf("fields are %q", got)
+	}
+	source, table, err := load(t, Options{Types: map[string]credence.Kind{"cost": credence.Category}}, nil, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if levels := source.Schema().Columns[1].Levels; !slices.Equal(levels, []string{"-0.05", "1234567890123456.78"}) {
+		t.Errorf("levels are %q", levels)
+	}
+	if notes := fmt.Sprint(table.Notes()); strings.Count(notes, "integers beyond 2⁵³") != 1 {
+		t.Errorf("notes are %s", notes)
+	}
+	if got := rowsOf(t, source, 9); got[0][2] != 12 || got[1][2] != -0.0001 {
+		t.Errorf("rows are %v", got)
+	}
+}
+
+type placed struct {
+	City string `parquet:"city"`
+	Cost string `parquet:"cost"`
+}
+
+// Texts of Parquet are read as those of a model, or of a schema that is stated: what means missing, and how numbers are
+// written.
+func TestParquetTextsAreReadAsInTraining(t *testing.T) {
+	path := writeParquet(t, []placed{{"a", "1.300"}, {"?", "2,5"}, {"b", "?"}})
+	reading := credence.Reading{Missing: []string{"?"}, Notations: map[string]credence.Notation{"cost": {Decimal: ","}}}
+	columns := []credence.Column{{Name: "city", Kind: credence.Category, Levels: []string{"a", "b"}}, {Name: "cost"}}
+	schema := &credence.Schema{Columns: columns, Reading: reading}
+	for name, options := range map[string]Options{"a model": {Schema: schema}, "a schema": {Stated: schema}} {
+		source, table, err := load(t, options, nil, path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := rowsOf(t, source, 9); !sameRows(got, [][]float64{{0, 1300}, {nan, 2.5}, {1, nan}}) || len(table.Unseen()) != 0 {
+			t.Errorf("%s: rows %v, unseen %v", name, got, table.Unseen())
+		}
+	}
+}
+
+// The cache of rows in which NA is a level is not that of rows where it is declared missing.
+func TestCacheOfParquetKnowsMissingTexts(t *testing.T) {
+	path, cache := writeParquet(t, []placed{{City: "a"}, {City: "NA"}, {City: "b"}}), t.TempDir()
+	for _, c := range []struct{ missing, want []string }{{nil, []string{"NA", "a", "b"}}, {[]string{"NA"}, []string{"a", "b"}}} {
+		source, _, err := load(t, Options{CacheDir: cache, MemoryLimit: -1, MissingTokens: c.missing}, []string{"city"}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if levels := source.Schema().Columns[0].Levels; !slices.Equal(levels, c.want) {
+			t.Errorf("missing %q: levels %q, want %q", c.missing, levels, c.want)
+		}
 	}
 }
 

@@ -541,23 +541,25 @@ func TestManyFiles(t *testing.T) {
 
 // Integers beyond 2⁵³ are noted for whoever reads them.
 func TestInexactIntegersAreNoted(t *testing.T) {
-	path := write(t, "t.csv", "id,x\n9007199254740993,1e300\n9007199254740992,3\n")
-	table := must.Value(Open(t.Context(), []string{path}, Options{CacheDir: t.TempDir(), MemoryLimit: -1}))(t)
-	defer table.Close()
-	const want = "has integers beyond 2⁵³, such as 9007199254740993 ("
-	read := map[string]func() error{
-		"Load":       func() error { _, err := table.Load(t.Context(), nil); return err },
-		"Load again": func() error { _, err := table.Load(t.Context(), nil); return err },
-		"Rows": func() error {
-			return table.Rows(t.Context(), nil, credence.Position{}, func(*Run) error { return nil })
-		},
-	}
-	for name, read := range read {
-		table.notes, table.columns[0].inexact = nil, false
-		must.Succeed(t, read())
-		notes := table.Notes()
-		if len(notes) != 1 || notes[0].Column != "id" || !strings.HasPrefix(notes[0].Text, want) || !strings.Contains(notes[0].Text, "t.csv:2") {
-			t.Errorf("%s: notes are %+v", name, notes)
+	for _, end := range []string{"\n", "\r\n"} {
+		path := write(t, "t.csv", strings.ReplaceAll("x,id\n1e300,9007199254740993\n3,9007199254740992\n", "\n", end))
+		table := must.Value(Open(t.Context(), []string{path}, Options{CacheDir: t.TempDir(), MemoryLimit: -1}))(t)
+		defer table.Close()
+		const want = "has integers beyond 2⁵³, such as 9007199254740993 ("
+		read := map[string]func() error{
+			"Load":       func() error { _, err := table.Load(t.Context(), nil); return err },
+			"Load again": func() error { _, err := table.Load(t.Context(), nil); return err },
+			"Rows": func() error {
+				return table.Rows(t.Context(), nil, credence.Position{}, func(*Run) error { return nil })
+			},
+		}
+		for name, read := range read {
+			table.notes, table.columns[1].inexact = nil, false
+			must.Succeed(t, read())
+			notes := table.Notes()
+			if len(notes) != 1 || notes[0].Column != "id" || !strings.HasPrefix(notes[0].Text, want) || !strings.Contains(notes[0].Text, "t.csv:2") {
+				t.Errorf("%s, lines that end in %q: notes are %+v", name, end, notes)
+			}
 		}
 	}
 }

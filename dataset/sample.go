@@ -347,16 +347,23 @@ func (t *Table) columnOrder(in *input, names []string) ([]int, error) {
 	return order, nil
 }
 
+// setting is what options, a schema that is stated and training say of how a column is written.
+func (t *Table) setting(name string) cell.Setting {
+	set := cell.Setting{Name: name, Stated: t.options.Decimal, Date: t.options.Dates[name]}
+	if n, is := t.options.Reading.Notations[name]; is {
+		set.Trained = &n
+	}
+	return set
+}
+
 // decideKind sets the kind of a column from training, from the options, or from
 // what its values look like, in this order; shown is the decimal mark that columns show.
 func (t *Table) decideKind(i int, c *cell.Census, shown string) {
 	described, known := &t.schema.Columns[i], &t.columns[i]
 	name := described.Name
-	set := cell.Setting{Name: name, Stated: t.options.Decimal, Shown: shown, Date: t.options.Dates[name]}
+	set := t.setting(name)
+	set.Shown = shown
 	kind, declared := t.typeOf(name)
-	if n, is := t.options.Reading.Notations[name]; is {
-		set.Trained = &n
-	}
 	if at, is := t.trained[name]; is {
 		*described = t.options.Schema.Columns[at]
 		known.trained, declared, kind = true, true, described.Kind
@@ -366,6 +373,9 @@ func (t *Table) decideKind(i int, c *cell.Census, shown string) {
 	}
 	if declared {
 		set.Declared = map[credence.Kind]cell.Kind{credence.Numeric: cell.Numeric, credence.Boolean: cell.Boolean, credence.Category: cell.Category}[kind]
+	}
+	if c.Empty() && set.Trained == nil && set.Stated == "" && shown == "," {
+		set.Stated = shown // values to come are read by it, also where the first is the same with either mark
 	}
 	verdict := c.Decide(set)
 	known.notation, known.plain = verdict.Notation, verdict.Kind == cell.Numeric && verdict.Doubt == "" && c.Plain()
@@ -381,7 +391,8 @@ func (t *Table) decideKind(i int, c *cell.Census, shown string) {
 		kind, known.note = kindOf(verdict.Kind), verdict.Note
 		switch verdict.Kind {
 		case cell.Unknown:
-			known.unknown = true
+			late := set
+			known.unknown = &late
 			if t.format != formatVW || name != TagColumn {
 				known.note = fmt.Sprintf("has no value in the first %d rows; its first value tells what it is", sampleRows)
 			}

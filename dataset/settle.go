@@ -15,18 +15,17 @@ import (
 // texts.
 type kinds struct {
 	rules   cell.Rules
-	columns []table.Column // shared by runs; replaced when a kind becomes known
-	open    []bool         // read as texts by the parsers, beside columns
-	any     bool           // some are open
+	columns []table.Column  // shared by runs; replaced when a kind becomes known
+	open    []*cell.Setting // of those that the parsers read as texts, nil of others
+	any     bool            // some are open
 	faults  []table.Fault
 }
 
 // newKinds returns the kinds of the columns of a selection.
 func newKinds(chosen *selection, rules cell.Rules) *kinds {
-	k := &kinds{rules: rules, columns: chosen.rowColumns(), open: make([]bool, len(chosen.columns))}
+	k := &kinds{rules: rules, columns: chosen.rowColumns(), open: chosen.unknown}
 	for i := range k.columns {
-		k.open[i] = k.columns[i].Unknown
-		k.any = k.any || k.open[i]
+		k.any = k.any || k.open[i] != nil
 	}
 	return k
 }
@@ -51,7 +50,7 @@ func (k *kinds) settle(rows *table.Rows) {
 	}
 	k.faults = k.faults[:0]
 	for j := range k.columns {
-		if !k.open[j] {
+		if k.open[j] == nil {
 			continue
 		}
 		if k.columns[j].Unknown {
@@ -60,7 +59,7 @@ func (k *kinds) settle(rows *table.Rows) {
 				continue
 			}
 			k.columns = slices.Clone(k.columns)
-			k.columns[j].Settle(rows.TextOf(j, rows.Row(first)[j]))
+			settle(&k.columns[j], rows.TextOf(j, rows.Row(first)[j]), k.open[j])
 			rows.Columns = k.columns
 		}
 		if k.columns[j].Kind != credence.Category {
@@ -70,6 +69,17 @@ func (k *kinds) settle(rows *table.Rows) {
 	if len(k.faults) > 0 {
 		dropFaulty(rows, k.faults)
 	}
+}
+
+// settle sets the kind and the notation that the first value of a column tells, with what is known beside it.
+func settle(c *table.Column, first []byte, set *cell.Setting) {
+	var census cell.Census
+	census.Add(first, &cell.Rules{})
+	v := census.Decide(*set)
+	if v.Refusal != "" {
+		v = cell.Verdict{Kind: cell.Category}
+	}
+	c.Kind, c.Unknown, c.Notation = kindOf(v.Kind), v.Kind == cell.Unknown, v.Notation
 }
 
 // convert replaces the texts in column j by the numbers they spell.

@@ -125,11 +125,13 @@ func (t *Table) state() {
 
 // typeOf returns the kind that the options or the schema stated declare a column to be.
 func (t *Table) typeOf(name string) (kind credence.Kind, declared bool) {
-	if kind, declared = t.options.Types[name]; !declared {
-		if k, is := t.stated[name]; is {
-			return t.options.Stated.Columns[k].Kind, true
-		}
+	if kind, declared = t.options.Types[name]; declared {
+		return kind, true
 	}
+	if k, is := t.stated[name]; is {
+		return t.options.Stated.Columns[k].Kind, true
+	}
+	kind, declared = t.options.Kinds[name]
 	return kind, declared
 }
 

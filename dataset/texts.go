@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/credence-ml/credence"
@@ -81,11 +80,11 @@ func (t *Table) NumberOf(column string) func(text []byte) (float64, error) {
 	if i, known := t.index[column]; !known || !t.columns[i].plain || t.columns[i].notation != (credence.Notation{}) {
 		return nil
 	}
-	rules := cell.NewRules(t.options.MissingTokens)
+	rules := t.cells()
 	return func(text []byte) (float64, error) {
 		text = bytes.TrimSpace(text)
 		v, fault := rules.Number(text, &cell.Notation{})
-		if fault == "" && math.Abs(v) >= 1<<53 && strconv.FormatFloat(v, 'f', -1, 64) != string(text) {
+		if fault == "" && math.Abs(v) >= 1<<53 && !cell.Exact(text) {
 			fault = cell.Quote(text) + " has more digits than a number holds"
 		}
 		if fault != "" {

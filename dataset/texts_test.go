@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/conform/must"
 )
 
@@ -55,6 +56,27 @@ func TestTextsStay(t *testing.T) {
 	for i, text := range texts {
 		if want := strconv.Itoa(i) + "th row"; string(text) != want {
 			t.Fatalf("row %d is %s, want %s", i, text, want)
+		}
+	}
+}
+
+// What is kept as a number is one that a float64 holds, however it is spelled, or a text that the model has as missing.
+func TestNumbersThatAreKept(t *testing.T) {
+	type row struct {
+		Big float64 `parquet:"big"`
+	}
+	files := []string{writeParquet(t, []row{{1e20}}), write(t, "t.csv", "big\n1\n")}
+	for _, path := range files {
+		table := must.Value(Open(t.Context(), []string{path}, Options{Reading: credence.Reading{Missing: []string{"?"}}}))(t)
+		defer table.Close()
+		number := table.NumberOf("big")
+		for text, want := range map[string]float64{"1e+20": 1e20, "1.5e+16": 1.5e16, "9007199254740992": 1 << 53, "?": nan} {
+			if v, err := number([]byte(text)); err != nil || v != want && (v == v || want == want) {
+				t.Errorf("%s: %s is %v, %v", path, text, v, err)
+			}
+		}
+		if v, err := number([]byte("9007199254740993")); err == nil {
+			t.Errorf("%s: 2⁵³ + 1 is %v", path, v)
 		}
 	}
 }

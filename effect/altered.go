@@ -11,6 +11,7 @@ import (
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/cell"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/metric"
@@ -82,7 +83,7 @@ func (a *altered) text(place int, v float64) string {
 	case column.Kind == credence.Boolean:
 		return strconv.FormatBool(v != 0)
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64) // all digits, which tell ids apart
+	return string(cell.AppendLevel(nil, v, 64)) // all digits, which tell ids apart
 }
 
 func (a *altered) Schema() *credence.Schema { return &a.schema }

@@ -252,6 +252,11 @@ func From(path string, options fit.Options, share float64) (*Learner, error) {
 	if err != nil {
 		return nil, completed(path, err)
 	}
+	if able, ok := l.online.(interface{ Continues() error }); ok {
+		if err := able.Continues(); err != nil {
+			return nil, &fit.Misuse{Option: "engine", Err: fmt.Errorf("%s: %w", l.engine.Call, err)}
+		}
+	}
 	c := &doc.Counts
 	before := c.different(l.engine.Passes)
 	*c = counts{Before: before, Rows: before, Slots: c.Slots, Positives: c.Positives, Weight: c.Weight}

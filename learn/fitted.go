@@ -122,7 +122,7 @@ func (l *Learner) warnings() []string {
 func (l *Learner) remarks() (remarks []string) {
 	c := &l.counts
 	if c.Dropped > 0 {
-		remarks = append(remarks, fmt.Sprintf("%d of %d rows have missing values and are left out", c.Dropped, c.Dropped+c.Rows))
+		remarks = append(remarks, fmt.Sprintf("%d of %d rows have missing values and are left out", c.Dropped, c.Dropped+c.different(l.engine.Passes)-c.Before))
 	}
 	if c.Files > 0 {
 		remarks = append(remarks, fmt.Sprintf("%d files were learned apart from one prior, and their evidence was added up", c.Files))

@@ -1,7 +1,6 @@
 package learn_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,14 +19,21 @@ import (
 // take lets a learner have all rows of a text.
 func take(t *testing.T, l *learn.Learner, text string) {
 	t.Helper()
-	data := open(t, text)
-	columns := must.Value(l.Columns(data.Schema()))(t)
-	if err := data.Rows(context.Background(), columns, credence.Position{}, func(run *dataset.Run) error {
-		_, err := l.Learn(run.Rows)
-		return err
-	}); err != nil {
+	if _, err := attempt(t, l, text); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// attempt lets a learner have the rows of a text, and returns how many of the last run it took up.
+func attempt(t *testing.T, l *learn.Learner, text string) (taken int, err error) {
+	t.Helper()
+	data := open(t, text)
+	columns := must.Value(l.Columns(data.Schema()))(t)
+	err = data.Rows(t.Context(), columns, credence.Position{}, func(run *dataset.Run) (err error) {
+		taken, err = l.Learn(run.Rows)
+		return err
+	})
+	return taken, err
 }
 
 // weights are the posteriors of a finished learner.
@@ -51,7 +57,7 @@ func days(rows int) (monday, tuesday, both string) {
 // A model that goes on from another tells the rows of both, in the middle of a second pass too.
 func TestRowsOfBoth(t *testing.T) {
 	monday, tuesday, _ := days(500)
-	first := must.Value(learn.New(fit.Options{Formula: "y ~ x", Engine: "sep(passes=2)", Missing: "drop"}))(t)
+	first := must.Value(learn.New(fit.Options{Formula: "y ~ x", Engine: "sgd(rate=0.1, passes=2)", Missing: "drop"}))(t)
 	take(t, first, monday)
 	once := first.Rows()
 	first.EndPass()
@@ -185,6 +191,18 @@ func TestFromRefuses(t *testing.T) {
 		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), none) {
 			t.Errorf("%s of no file: %v", what, err)
 		}
+	}
+}
+
+// Later passes would put new rows in the place of those before, so that sep starts from a model of one pass alone.
+func TestFromRefusesPasses(t *testing.T) {
+	monday, _, _ := days(200)
+	l := must.Value(learn.New(fit.Options{Formula: "y ~ x", Engine: "sep(passes=2)", Missing: "drop"}))(t)
+	take(t, l, monday)
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	must.Succeed(t, l.Checkpoint(file, credence.Position{}))
+	if _, err := learn.From(file, fit.Options{}, 1); !errors.Is(err, fit.ErrMisuse) || !strings.Contains(err.Error(), "learn both in one run, or start from a model of one pass") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -533,3 +533,67 @@ func TestTooLargeRowIsCounted(t *testing.T) {
 		}
 	}
 }
+
+// A program learns of the user that it scores, and of the one that files and JSON have.
+func TestLargeIntegersAreLevels(t *testing.T) {
+	type visit struct {
+		Click bool
+		User  int
+	}
+	const user = 1_234_566
+	l := must.Value(learn.New(fit.Options{Formula: "Click ~ hash(User)"}))(t)
+	text := "Click,User\n"
+	for i := range 1000 {
+		must.Value(l.Row(visit{i%2 == 0, user + i%2}))(t)
+		text += fmt.Sprintf("%t,%d\n", i%2 == 0, user+i%2)
+	}
+	l.Finish()
+	_, file := learned(t, text, fit.Options{Formula: "Click ~ hash(User)"}, 0)
+	for name, model := range map[string]*credence.Fitted{"program": must.Value(l.Fitted())(t), "file": file} {
+		for _, row := range []any{visit{User: user}, map[string]any{"User": float64(user)}, map[string]any{"User": fmt.Sprint(user)}} {
+			if p := must.Value(score.Row(model, row))(t).Probability; !(p > 0.9) {
+				t.Errorf("learned by a %s, %v has probability %v", name, row, p)
+			}
+		}
+	}
+}
+
+// Levels of the rows before a checkpoint stay levels in a row that by itself tells otherwise.
+func TestRowsKeepKinds(t *testing.T) {
+	options := fit.Options{Formula: "y ~ answer"}
+	l := must.Value(learn.New(options))(t)
+	answers := []string{"maybe", "yes", "no"}
+	for i := range 60 {
+		must.Value(l.Row(map[string]any{"y": i % 2, "answer": answers[i%3]}))(t)
+	}
+	l = resumed(t, l, options)
+	must.Value(l.Row(map[string]any{"y": 1, "answer": "yes"}))(t)
+	if p := must.Value(l.Progress())(t); p.Features != len(answers) {
+		t.Errorf("%d features, want those of %q", p.Features, answers)
+	}
+}
+
+// A run that goes on with fewer malformed rows allowed than were skipped stops before the next.
+func TestFewerMalformedAllowed(t *testing.T) {
+	first := must.Value(learn.New(fit.Options{Formula: "y ~ x"}))(t)
+	first.MaxMalformed = 1
+	take(t, first, "y,x\n1,1\n0,NA\n1,2\n0,3\n")
+	second := resumed(t, first, fit.Options{})
+	taken, err := attempt(t, second, "y,x\n1,1\n0,2\n1,NA\n0,3\n1,4\n") // MaxMalformed is 0
+	if err == nil || taken != 2 || second.Rows() != 3+2 {
+		t.Errorf("%d rows are taken and %d learned, want 2 and 5: %v", taken, second.Rows(), err)
+	}
+}
+
+// A checkpoint before the first row goes on without the intercept that the formula does not have.
+func TestNoInterceptBeforeTheFirstRow(t *testing.T) {
+	options := fit.Options{Formula: "y ~ 0 + x", Engine: "sep"}
+	whole := must.Value(learn.New(options))(t)
+	begun := resumed(t, must.Value(learn.New(options))(t), options)
+	for i := range 50 {
+		row := map[string]any{"y": 1 - i%5/4, "x": math.Sin(float64(i))}
+		if a, b := must.Value(whole.Row(row))(t), must.Value(begun.Row(row))(t); a != b {
+			t.Fatalf("row %d has probability %v, behind a checkpoint without rows %v", i, a, b)
+		}
+	}
+}

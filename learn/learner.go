@@ -70,10 +70,10 @@ type counts struct {
 	Rows      int64    `json:"rows"`             // learned: those before, and its own in all passes
 	PassRows  int64    `json:"pass_rows"`        // of them in this pass
 	Slots     int      `json:"slots"`            // features of the rows learned
-	Malformed int64    `json:"malformed"`
-	Dropped   int64    `json:"dropped"`
-	Positives float64  `json:"positives"` // weight of the rows of class 1, in the first pass
-	Weight    float64  `json:"weight"`    // of all rows of the first pass
+	Malformed int64    `json:"malformed"`        // skipped, in this pass
+	Dropped   int64    `json:"dropped"`          // left out, in the first pass
+	Positives float64  `json:"positives"`        // weight of the rows of class 1, in the first pass
+	Weight    float64  `json:"weight"`           // of all rows of the first pass
 	Sums      passSums `json:"sums,omitzero"`
 	Files     int      `json:"files,omitempty"` // that were learned apart, and brought together
 }
@@ -249,6 +249,11 @@ func (l *Learner) begin(rows *table.Rows) error {
 	if indexed := sparse && !namespaces && !slices.ContainsFunc(plan.Bags, func(b keyed.Bag) bool { return b.Bits > 0 }); !l.Nameless && !indexed {
 		l.names = &keyed.Names{}
 	}
+	if plan.NoIntercept { // an engine that was restored does not know
+		if err := l.pin(); err != nil {
+			return err
+		}
+	}
 	l.binder, err = keyed.NewLearning(plan, l.index, l.names)
 	return err
 }
@@ -269,6 +274,14 @@ func (l *Learner) Reading() credence.Reading {
 		return l.plan.Reading
 	}
 	return l.reading
+}
+
+// Kinds returns the kinds that columns of the rows learned had, where other rows by themselves may not tell them.
+func (l *Learner) Kinds() map[string]credence.Kind {
+	if l.plan == nil {
+		return nil
+	}
+	return l.plan.Kinds()
 }
 
 // Target returns the column of the target, as Columns found it.

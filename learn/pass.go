@@ -60,5 +60,8 @@ func (l *Learner) endPass() {
 		mean := func(loss, weight float64) metric.Score { return metric.Score(loss / weight) }
 		l.OnPass(Pass{l.counts.Pass, mean(s.Loss, s.Weight), mean(s.HeldLoss, s.HeldWeight)})
 	}
-	*s = passSums{}
+	if l.counts.Pass < l.engine.Passes {
+		s.Seen = 0
+	}
+	*s = passSums{Seen: s.Seen} // where no pass follows, rows to come are held out by it
 }

@@ -3,10 +3,13 @@ package learn_test
 import (
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/frame"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/learn"
 )
 
@@ -76,4 +79,51 @@ func TestPassesAreTold(t *testing.T) {
 	if _, err := learn.New(fit.Options{Formula: "y ~ x", HoldOut: 1}); err == nil {
 		t.Error("all rows are held out")
 	}
+}
+
+// A row that is malformed or lacks a value is one row, in however many passes it is met.
+func TestPassesCountRowsOnce(t *testing.T) {
+	const text = "y,x\n1,1\n0,NA\n1,2\n0,3\n"
+	for missing, want := range map[frame.Policy]string{"": "", frame.Drop: "1 of 4 rows have missing values and are left out"} {
+		l := must.Value(learn.New(fit.Options{Formula: "y ~ x", Engine: "sep(passes=2)", Missing: missing}))(t)
+		if want == "" {
+			l.MaxMalformed = 1
+		}
+		for range 2 {
+			take(t, l, text)
+			l.EndPass()
+		}
+		fitted := must.Value(l.Fitted())(t)
+		if p := must.Value(l.Progress())(t); p.Malformed != l.MaxMalformed || strings.Join(fitted.Report.Remarks, "") != want {
+			t.Errorf("%d rows are malformed, %q; want %d, %q", p.Malformed, fitted.Report.Remarks, l.MaxMalformed, want)
+		}
+	}
+}
+
+// A run over rows that have become more holds out those that a run over all of them does.
+func TestHoldOutOfMoreRows(t *testing.T) {
+	row := func(i int) map[string]any { return map[string]any{"y": i % 3 % 2, "x": math.Sin(float64(i))} }
+	options := fit.Options{Formula: "y ~ x", Engine: "sgd(rate=0.1)", HoldOut: 10}
+	whole, parts := must.Value(learn.New(options))(t), must.Value(learn.New(options))(t)
+	for i := range 200 {
+		if i == 95 { // the rows of the first run
+			parts.EndPass()
+			parts = resumed(t, parts, options)
+		}
+		must.Value(whole.Row(row(i)))(t)
+		must.Value(parts.Row(row(i)))(t)
+	}
+	if whole.Rows() != parts.Rows() {
+		t.Errorf("%d rows are learned, by a run that does not stop %d", parts.Rows(), whole.Rows())
+	}
+}
+
+// resumed goes on from the checkpoint of a learner.
+func resumed(t *testing.T, l *learn.Learner, options fit.Options) *learn.Learner {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "checkpoint")
+	must.Succeed(t, l.Checkpoint(file, credence.Position{}))
+	again, _, err := learn.Resume(file, options)
+	must.Succeed(t, err)
+	return again
 }

@@ -18,7 +18,7 @@ import (
 // Progress tells how learning goes. Its measures are of rows scored before they were learned.
 type Progress struct {
 	Rows      int64 // learned, in all passes
-	Malformed int64 // skipped
+	Malformed int64 // skipped, in this pass
 	LogLoss   metric.Score
 	AUC       metric.Score // not a number while all rows are of one class
 	Features  int
@@ -47,10 +47,11 @@ func (l *Learner) Rows() int64 {
 }
 
 // Learn scores every row of a run and then learns it. It returns how many rows of the run it took up
-// before an error, those that it skipped among them: to go on is to go on behind them. On several threads it
-// returns while the last rows are being learned, which are no longer those of the run; every other method waits
-// for them. After a panic, which is its error or that of the method that waited, all that the learner knows is
-// in doubt: every method returns that error from then on. So it is where the score of a row is no number.
+// before an error, those that it skipped among them: to go on is to go on behind them, with the faults that stand
+// between them and the error, which do not count as skipped. On several threads it returns while the last rows are
+// being learned, which are no longer those of the run; every other method waits for them. After a panic, which is its
+// error or that of the method that waited, all that the learner knows is in doubt: every method returns that error from
+// then on. So it is where the score of a row is no number.
 func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	if l.broken != nil {
 		return 0, l.broken
@@ -72,6 +73,12 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 	if err := l.binder.Begin(rows); err != nil {
 		return 0, err
 	}
+	again := int64(0) // faults skipped since the last row taken up, which are read again after an error
+	defer func() {
+		if err != nil && again > 0 {
+			l.counts.Malformed -= again
+		}
+	}()
 	for faults := rows.Faults; ; {
 		for len(faults) > 0 && faults[0].Row == taken {
 			if err := l.wait(); err != nil {
@@ -81,6 +88,7 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 				return taken, err
 			}
 			faults = faults[1:]
+			again++
 		}
 		if taken == rows.Count {
 			return taken, nil
@@ -89,7 +97,9 @@ func (l *Learner) Learn(rows *table.Rows) (taken int, err error) {
 			l.then = l.counts
 		}
 		b := l.bind(taken, l.stretch(rows, faults, taken))
-		taken += b.taken
+		if taken += b.taken; b.taken > 0 {
+			again = 0
+		}
 		if l.certain(&b) {
 			err = l.learnBehind(b)
 		} else if err = l.wait(); err == nil {
@@ -145,7 +155,7 @@ type bound struct {
 }
 
 func (l *Learner) bind(first, count int) (b bound) {
-	b.taken, b.err = l.binder.Bind(&b.batch, first, count, int(min(l.MaxMalformed-l.then.Malformed, batchRows)))
+	b.taken, b.err = l.binder.Bind(&b.batch, first, count, int(max(0, min(l.MaxMalformed-l.then.Malformed, batchRows))))
 	b.from, b.faults, b.dropped = l.binder.From, l.binder.Faults, l.binder.Dropped
 	return b
 }
@@ -227,7 +237,9 @@ func (l *Learner) learn(b *bound) error {
 	targets := l.holdOut(&b.batch)
 	refused := l.online.Learn(&b.batch, l.probability)
 	l.counts.Slots = b.batch.Sparse.Cols
-	l.counts.Dropped += int64(b.dropped)
+	if l.counts.Pass == 0 { // every pass leaves out the same rows
+		l.counts.Dropped += int64(b.dropped)
+	}
 	for i, p := range l.probability {
 		switch y := b.batch.Target[i]; {
 		case p != p:
@@ -327,7 +339,7 @@ func (l *Learner) EndPass() bool {
 		return false
 	}
 	l.online.EndPass()
-	l.counts.PassRows = 0
+	l.counts.PassRows, l.counts.Malformed = 0, 0 // the same rows are malformed again
 	if l.binder != nil {
 		l.binder.EndPass()
 	}
@@ -347,6 +359,12 @@ func (l *Learner) Row(value any) (probability float64, err error) {
 		columns, err := table.ColumnsOf(value)
 		if err != nil {
 			return 0, err
+		}
+		known := l.Kinds() // of the rows before a checkpoint
+		for k := range columns {
+			if kind, is := known[columns[k].Name]; is && columns[k].Unknown {
+				columns[k].Kind, columns[k].Unknown = kind, false
+			}
 		}
 		one := &oneRow{}
 		if one.binding, err = table.Bind[any](table.Layout{Columns: columns}); err != nil {

@@ -119,6 +119,9 @@ func (k *Keys) Target() string { return k.plan.TargetColumn() }
 // Reading says how the texts of training became values.
 func (k *Keys) Reading() credence.Reading { return k.plan.Reading }
 
+// Kinds returns the kinds of training that a file by itself may not tell.
+func (k *Keys) Kinds() map[string]credence.Kind { return k.plan.Kinds() }
+
 // Types returns the kinds that columns of a table are to be read as, those that are stated or else of training, and
 // whether any is another than the table has.
 func (k *Keys) Types(schema *credence.Schema, stated map[string]credence.Kind) (types map[string]credence.Kind, other bool) {

@@ -86,8 +86,11 @@ func (w *working[T]) bindKeys(row T) error {
 		return err
 	}
 	schema := &credence.Schema{}
-	kinds := map[string]table.Column{}
+	kinds, trained := map[string]table.Column{}, w.keys.Kinds()
 	for _, c := range given {
+		if kind, known := trained[c.Name]; known && c.Unknown {
+			c.Kind, c.Unknown = kind, false
+		}
 		schema.Columns = append(schema.Columns, credence.Column{Name: c.Name, Kind: c.Kind})
 		kinds[c.Name] = c
 	}

@@ -104,7 +104,7 @@ func New(o Options) (*Learning, error) {
 
 // Open opens files for the learner, which reads them as it read those before. One of the threads learns.
 func (r *Learning) Open(ctx context.Context, paths []string, read dataset.Options) (*dataset.Table, error) {
-	read.Reading, read.Once = r.Learner.Reading(), r.Learner.Passes() == 1
+	read.Reading, read.Kinds, read.Once = r.Learner.Reading(), r.Learner.Kinds(), r.Learner.Passes() == 1
 	read.Keyed, read.SkipMalformed = true, true
 	read.Threads = max(1, cmp.Or(read.Threads, runtime.GOMAXPROCS(0))-1)
 	table, err := dataset.Open(ctx, paths, read)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/credence-ml/credence/dataset"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/learn"
 	"github.com/credence-ml/credence/modelfile"
 	"github.com/credence-ml/credence/stream"
@@ -243,5 +244,41 @@ func TestPassesBeginAnew(t *testing.T) {
 	}
 	if model, err := run.Finish(); err != nil || model.Report.Rows != 700 {
 		t.Errorf("the model is of %d rows, %v", model.Report.Rows, err)
+	}
+}
+
+// Levels of the day before are those of today, whose file by itself would be read as booleans or numbers.
+func TestFromKeepsKinds(t *testing.T) {
+	monday, tuesday := "click,answer,code\n", "click,answer,code\n"
+	for i := range 600 {
+		monday += fmt.Sprintf("%d,%s,%s\n", i%3%2, []string{"yes", "no", "maybe"}[i%3], []string{"007", "x8", "x9"}[i/3%3])
+		tuesday += fmt.Sprintf("%d,%s,007\n", i%2, []string{"yes", "no"}[i%2])
+	}
+	options := stream.Options{Options: fit.Options{Formula: "click ~ ."}, Model: filepath.Join(t.TempDir(), "monday")}
+	first := must.Value(learnedBy(t.Context(), must.Value(stream.New(options))(t), monday))(t)
+	must.Value(first.Finish())(t)
+	second := must.Value(learnedBy(t.Context(), must.Value(stream.New(stream.Options{From: options.Model, Share: 1}))(t), tuesday))(t)
+	if p := must.Value(second.Learner.Progress())(t); p.Features != 6 {
+		t.Errorf("%d features, want the 3 answers and 3 codes of the day before", p.Features)
+	}
+}
+
+// Of two malformed lines that follow each other the first is skipped and the second stops the run: to go on counts
+// each once.
+func TestNeighbouringMalformedLines(t *testing.T) {
+	const rows = "true,a,u\nfalse,b,u\n"
+	text := "click,site,user\n" + strings.Repeat(rows, 15) + "no row\nno row\n" + strings.Repeat(rows, 15)
+	options := stream.Options{Options: fit.Options{Formula: "click ~ hash(.)"}, Model: filepath.Join(t.TempDir(), "m"), Resume: true}
+	first := must.Value(stream.New(options))(t)
+	first.Learner.MaxMalformed = 1
+	if _, err := learnedBy(t.Context(), first, text); err == nil {
+		t.Fatal("two malformed lines are taken where one is allowed")
+	}
+	must.Value(first.Finish())(t)
+	second := must.Value(stream.New(options))(t)
+	second.Learner.MaxMalformed = 2
+	_, err := learnedBy(t.Context(), second, text)
+	if p := must.Value(second.Learner.Progress())(t); err != nil || p.Malformed != 2 || p.Rows != 60 {
+		t.Errorf("%d malformed lines, %d rows: %v; want 2 and 60", p.Malformed, p.Rows, err)
 	}
 }

@@ -262,13 +262,6 @@ func (b *binder) count(census *cell.Census, v value) {
 	}
 }
 
-// Settle sets the kind and the notation that the first value of a column tells.
-func (c *Column) Settle(first []byte) {
-	var census cell.Census
-	census.Add(first, &cell.Rules{})
-	c.infer(&census)
-}
-
 // infer sets the kind that a census of the column tells, unknown without any value, and the notation.
 func (c *Column) infer(census *cell.Census) {
 	v := census.Decide(cell.Setting{Name: c.Name})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/internal/order"
 	"github.com/credence-ml/credence/linop"
 )
 
@@ -147,11 +148,13 @@ func (r *Run) Read(dst *credence.Chunk, first, count int) error {
 	return nil
 }
 
-// readSparse stores the entries of columns that the schema has.
+// readSparse stores the entries of columns that the schema has, in the order of these columns: their keys stand in
+// that of the row.
 func (r *Run) readSparse(dst *credence.Chunk, first, count int) {
 	sparse := &dst.Sparse
 	sparse.Reset(r.schema.Sparse)
 	for i := range count {
+		begin, last, disorder := len(sparse.Index), int32(-1), false
 		if len(r.rows.Start) > 0 {
 			for k := r.rows.Start[first+i]; k < r.rows.Start[first+i+1]; k++ {
 				value := 1.0
@@ -159,6 +162,7 @@ func (r *Run) readSparse(dst *credence.Chunk, first, count int) {
 					value = r.rows.Value[k]
 				}
 				if column := r.column(r.rows.Keys[k]); column >= 0 {
+					disorder, last = disorder || column < last, column
 					sparse.Index, sparse.Value = append(sparse.Index, column), append(sparse.Value, value)
 				} else {
 					if dst.Unseen == nil {
@@ -168,6 +172,9 @@ func (r *Run) readSparse(dst *credence.Chunk, first, count int) {
 					r.outside++
 				}
 			}
+		}
+		if disorder {
+			order.Entries(sparse.Index[begin:], sparse.Value[begin:])
 		}
 		sparse.Rows++
 		sparse.Start = append(sparse.Start, len(sparse.Index))

@@ -95,7 +95,8 @@ func TestRunRefusesOtherColumns(t *testing.T) {
 }
 
 // TestRunFindsFeaturesByKey: where the schema describes its sparse columns, an entry is that of the column with its
-// key, and one of another key counts among those outside, by its square.
+// key, the columns of a row ascend whatever the order of its keys, and an entry of another key counts among those
+// outside, by its square.
 func TestRunFindsFeaturesByKey(t *testing.T) {
 	run := NewRun(&credence.Schema{Sparse: 2, SparseNames: credence.SparseNames{Features: []credence.SparseFeature{{Key: 70}, {Key: 5}}}})
 	rows := &Rows{Count: 2, Start: []int{0, 3, 4}, Keys: []uint64{5, 1, 70, 0}, Value: []float64{2, 3, 4, 5}}
@@ -103,7 +104,7 @@ func TestRunFindsFeaturesByKey(t *testing.T) {
 	for _, c := range []struct {
 		ones bool
 		want string
-	}{{false, "[1 0] [2 4] [9 25] 2"}, {true, "[1 0] [1 1] [1 1] 2"}} {
+	}{{false, "[0 1] [4 2] [9 25] 2"}, {true, "[0 1] [1 1] [1 1] 2"}} {
 		rows.Ones = c.ones
 		var chunk credence.Chunk
 		must.Succeed(t, run.Read(&chunk, 0, 2))

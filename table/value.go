@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+
+	"github.com/credence-ml/credence/internal/cell"
 )
 
 // value is a cell as a program states it.
@@ -120,7 +122,7 @@ func isNull(t reflect.Type) bool {
 }
 
 // appendText appends the text of a value as a category has it: an integer with all its digits, as files have it, and
-// another number as strconv's 'g' at the least precision that gives the number back.
+// another number in the least digits that give it back.
 func (v value) appendText(dst []byte) []byte {
 	switch {
 	case v.whole && v.number < 0:
@@ -130,7 +132,7 @@ func (v value) appendText(dst []byte) []byte {
 	}
 	switch v.form {
 	case number:
-		return strconv.AppendFloat(dst, v.number, 'g', -1, 64)
+		return cell.AppendLevel(dst, v.number, 64)
 	case boolean:
 		return strconv.AppendBool(dst, v.number == 1)
 	}

@@ -265,7 +265,7 @@ rows:
 					row[target.Keep] = value
 					next = end
 					if beyondExact(value) {
-						b.inexact(target.Keep, line, data[i:end:end])
+						b.inexact(target.Keep, line, bytes.TrimRight(data[i:end:end], "\r"))
 					}
 				}
 			}

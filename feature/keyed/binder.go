@@ -406,11 +406,11 @@ func (b *Binder) levelOf(c *cells, v float64) []byte {
 		return b.rows.TextOf(c.column, v)
 	case c.part != nil:
 		v, _ = c.part.Apply(v)
-		b.number = strconv.AppendFloat(b.number[:0], v, 'g', -1, 64)
+		b.number = cell.AppendLevel(b.number[:0], v, 64)
 	case column.Kind == credence.Boolean:
 		b.number = strconv.AppendBool(b.number[:0], v != 0)
 	default:
-		b.number = strconv.AppendFloat(b.number[:0], v, 'g', -1, 64)
+		b.number = cell.AppendLevel(b.number[:0], v, 64)
 	}
 	return b.number
 }

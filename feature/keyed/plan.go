@@ -184,6 +184,18 @@ func (p *Plan) Needs() (values, texts []string) {
 	return values, texts
 }
 
+// Kinds returns the kinds of the columns whose texts are levels: another file may have nothing but numbers there, or
+// yes and no, and its texts are levels nonetheless. Numbers are read from a column of any kind.
+func (p *Plan) Kinds() map[string]credence.Kind {
+	kinds := map[string]credence.Kind{}
+	for i := range p.Inputs {
+		if in := &p.Inputs[i]; in.Role == AsValue && in.Kind == credence.Category && !in.Unknown {
+			kinds[in.Expr.Column] = in.Kind
+		}
+	}
+	return kinds
+}
+
 // label names a term whose inputs are no levels.
 func (p *Plan) label(t *Term) string {
 	names := make([]string, len(t.Inputs))

@@ -31,12 +31,16 @@ type chain struct {
 	linear  []float64 // of the log likelihood in each weight
 	w, f    []float64
 	prior   spikeSlab
+	bias    float64 // variance of its prior
 }
 
 // sampler returns a chain that begins at the means of q.
 func (l *Learner) sampler() *chain {
 	e := &l.early
-	c := &chain{rng: credence.Rand(l.cfg.Seed, credence.SEPCoverage, 0), prior: l.prior}
+	c := &chain{rng: credence.Rand(l.cfg.Seed, credence.SEPCoverage, 0), prior: l.prior, bias: biasVariance}
+	if l.bias.priorLambda == pinned {
+		c.bias = 1 / pinned
+	}
 	n := e.rows.Rows
 	for n > 1 && e.rows.Start[n] > coveredEntries {
 		n--
@@ -110,7 +114,7 @@ func (c *chain) sweep() {
 		var t tilt
 		uniform, in := c.rng.Float64(), j == last
 		if in {
-			t.variance = biasVariance / (1 + biasVariance*c.norm[j])
+			t.variance = c.bias / (1 + c.bias*c.norm[j])
 			t.mean = shift * t.variance
 		} else {
 			var exponent float64

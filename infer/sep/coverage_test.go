@@ -216,3 +216,26 @@ func TestCoverageOfWideRows(t *testing.T) {
 		}
 	}
 }
+
+// Levels of one field without an intercept are independent, so that q is as wide as the posterior. A chain with an
+// intercept could exchange them all for it.
+func TestCoverageWithoutIntercept(t *testing.T) {
+	const rows = 1200
+	rng := rand.New(rand.NewPCG(3, 4))
+	x, y := make([][]float64, rows), make([]int, rows)
+	for i := range rows {
+		x[i] = make([]float64, 5)
+		if x[i][i%4] = 1; rng.NormFloat64() < []float64{1, -1, 0.7, -0.7}[i%4] {
+			y[i] = 1
+		}
+	}
+	l := must.Value(NewLearner(Config{}, Hyper{Inclusion: held(0.9), Slab: held(1)}))(t)
+	l.PinIntercept()
+	l.Learn(batchOf(x, y), make([]float64, rows))
+	if l.Finish(); l.coverage == nil {
+		t.Fatal("nothing is told")
+	}
+	if !(*l.coverage >= 0.8) {
+		t.Errorf("90 %% intervals of independent weights are told to hold %.0f %%", 100**l.coverage)
+	}
+}

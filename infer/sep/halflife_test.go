@@ -116,3 +116,30 @@ func TestAgedFactorsAreMadeAnewOnce(t *testing.T) {
 		}
 	}
 }
+
+// Rows that come one half-life apart weigh 1 + ½ + ¼ + … = 2 together, those that a mini-batch keeps back too.
+func TestHalfLifeOfMiniBatches(t *testing.T) {
+	for _, batch := range []int{0, 1, 100} {
+		l := must.Value(NewLearner(Config{Batch: batch, HalfLife: 1}, Hyper{}))(t)
+		weight := func() float64 { return (l.biasSums.count[0] + l.biasSums.count[1]) * l.scale }
+		most := 0.0
+		for i := range 2000 {
+			l.Learn(timed([]float64{float64(i)}), make([]float64, 1))
+			most = max(most, weight())
+		}
+		l.endBatch()
+		of := float64(l.at(0).count) * l.scale // in single precision
+		if !(most <= 2+1e-12) || !(math.Abs(weight()-2) <= 1e-12) || !(math.Abs(of-2) <= 1e-6) {
+			t.Errorf("batch=%d: rows weigh %v at most and %v in the end, those of a feature %v; want 2", batch, most, weight(), of)
+		}
+	}
+}
+
+// After a pause that leaves nothing of the evidence a state says so.
+func TestStateOfAllForgotten(t *testing.T) {
+	l, _ := learnTimed(t, Config{HalfLife: 1}, Hyper{}, timed([]float64{0, 0, 0}))
+	l.aged = 0
+	if again := restored(t, stateOf(t, l)); again.aged != 0 {
+		t.Errorf("%v of the evidence is left, and was 0", again.aged)
+	}
+}

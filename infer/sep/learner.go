@@ -140,7 +140,7 @@ func (l *Learner) bearable(columns []int32, values []float64, label int, weight,
 	_, a, b := site(mean, s, label)
 	bounded := func(f *feature, w *working, a, b float64) bool {
 		var c factors
-		c.addRow(w, label, weight, a, b)
+		c.addRow(w, label, weight, a, b, 1)
 		return ability.Bounded(f.lambda+c.lambda[label], f.shift+c.shift[label], float64(f.count)+weight)
 	}
 	if !bounded(&l.bias, &bias, a, b) {

@@ -4,10 +4,10 @@ import "github.com/credence-ml/credence/linop"
 
 // miniBatch is the state of Algorithm 1 inside a batch and between prior updates.
 type miniBatch struct {
-	rows    int // of the present batch
-	batches int // since the last update of the prior factors
-	changes []change
-	touched []int32 // features that the batches since the last prior update changed
+	rows    int      // of the present batch
+	batches int      // since the last update of the prior factors
+	changes []change // in units of the sums: they age with these
+	touched []int32  // features that the batches since the last prior update changed
 	bias    factors
 }
 
@@ -27,7 +27,7 @@ func (l *Learner) batchRow(columns []int32, values []float64, label int, weight,
 	biasWork, s, mean := l.cavities(work, columns, values, label, weight, offset)
 	probability, a, b := site(mean, s, label)
 
-	l.batch.bias.addRow(&biasWork, label, weight, a, b)
+	l.batch.bias.addRow(&biasWork, label, weight, a, b, l.scale)
 	for k, slot := range columns {
 		w := &work[k]
 		if w.lambda <= 0 {
@@ -45,7 +45,7 @@ func (l *Learner) batchRow(columns []int32, values []float64, label int, weight,
 			f.due = f.due&selectedFlag | uint32(place) | touchedFlag
 		}
 		x := linop.At(values, k)
-		l.batch.changes[place-2].addRow(w, label, weight, a*x, b*x*x)
+		l.batch.changes[place-2].addRow(w, label, weight, a*x, b*x*x, l.scale)
 	}
 	if l.batch.rows++; l.batch.rows >= l.batchSize() {
 		l.endBatch()
@@ -60,12 +60,12 @@ func (l *Learner) batchSize() int {
 	return int(min(int64(l.cfg.Batch), l.rows/10+1))
 }
 
-// addRow adds the factor of a row.
-func (c *factors) addRow(w *working, label int, weight, a, b float64) {
-	factor := weight * w.lambda / (w.lambda - b)
+// addRow adds the factor of a row to sums that are to be multiplied by scale.
+func (c *factors) addRow(w *working, label int, weight, a, b, scale float64) {
+	factor := weight * w.lambda / (w.lambda - b) / scale
 	c.lambda[label] += b * factor
 	c.shift[label] += (a + w.mean*b) * factor
-	c.count[label] += weight
+	c.count[label] += weight / scale
 }
 
 // endBatch is lines 5 to 7 of Algorithm 1.
@@ -110,7 +110,7 @@ func (l *Learner) apply(f *feature, sums, c *factors) {
 			continue
 		}
 		if !l.again {
-			f.gain(sums, label, c.lambda[label]/l.scale, c.shift[label]/l.scale, b/l.scale)
+			f.gain(sums, label, c.lambda[label], c.shift[label], b)
 			continue
 		}
 		if sums == nil {
@@ -120,7 +120,7 @@ func (l *Learner) apply(f *feature, sums, c *factors) {
 			keep := max(0, 1-b/sums.count[label])
 			sums.lambda[label], sums.shift[label] = keep*sums.lambda[label], keep*sums.shift[label]
 		}
-		f.gain(sums, label, c.lambda[label]/l.scale, c.shift[label]/l.scale, 0)
+		f.gain(sums, label, c.lambda[label], c.shift[label], 0)
 	}
 }
 

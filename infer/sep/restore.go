@@ -16,7 +16,7 @@ func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
 	if _, found := r.Tensor(statePrefix + "sums"); !found {
 		return nil, errors.New("sep: state: an earlier version wrote it: begin anew")
 	}
-	var s scalars
+	s := scalars{Aged: 1} // where the document does not have it
 	if err := json.Unmarshal(document, &s); err != nil {
 		return nil, fmt.Errorf("sep: state: %w", err)
 	}
@@ -29,7 +29,7 @@ func Restore(document []byte, r *safetensors.Reader) (*Learner, error) {
 	}
 	l.setPrior(s.Inclusion, s.Slab)
 	l.rows, l.again, l.nextEB, l.scale, l.events = s.Rows, s.Again, s.NextHyper, s.Scale, s.Events
-	l.aged, l.ageRows = cmp.Or(s.Aged, 1), s.AgeRows
+	l.aged, l.ageRows = s.Aged, s.AgeRows
 	if s.Now != nil {
 		l.now = *s.Now
 	}

@@ -20,8 +20,8 @@ type scalars struct {
 	Again      bool       `json:"again"`
 	NextHyper  int64      `json:"next_hyper"`
 	Scale      float64    `json:"scale"`
-	Now        *float64   `json:"now,omitempty"`  // time of the last row; nil before the first
-	Aged       float64    `json:"aged,omitempty"` // 1 where 0
+	Now        *float64   `json:"now,omitempty"` // time of the last row; nil before the first
+	Aged       float64    `json:"aged"`
 	AgeRows    int64      `json:"age_rows,omitempty"`
 	Events     Events     `json:"events"`
 	BiasLambda [2]float64 `json:"bias_lambda"`

@@ -90,6 +90,9 @@ func (c *Census) Add(text []byte, rules *Rules) {
 	}
 }
 
+// Empty says whether there was no value.
+func (c *Census) Empty() bool { return c.values == 0 }
+
 // Plain says whether every value is a number without a notation of its own, all of whose digits a float64 holds.
 func (c *Census) Plain() bool { return c.values > 0 && c.numbers == c.values && !c.inexact }
 

@@ -20,7 +20,7 @@ func decided(set Setting, texts ...string) Verdict {
 // The notation of a column is the one in which all of its texts are numbers; where two are left that mean
 // other numbers, nothing is read unless something else tells which.
 func TestNotations(t *testing.T) {
-	percents, commas := &Notation{Sign: "%"}, &Notation{Decimal: ","}
+	percents, commas, points, months := &Notation{Sign: "%"}, &Notation{Decimal: ","}, &Notation{Decimal: "."}, &Notation{Date: "mdy"}
 	for name, c := range map[string]struct {
 		set    Setting
 		texts  []string
@@ -76,6 +76,12 @@ func TestNotations(t *testing.T) {
 		"the days contradict":        {Setting{}, []string{"31/1/2024", "1/31/2024"}, Category, Notation{}, false},
 		"years of two digits":        {Setting{}, []string{"31/1/24", "30/1/24"}, Category, Notation{}, true},
 		"such years, declared":       {Setting{Declared: Category}, []string{"31/1/24", "30/1/24"}, Category, Notation{}, false},
+		"nothing":                    {Setting{Shown: ","}, nil, Unknown, Notation{}, false},
+		"no number yet":              {Setting{Declared: Numeric, Stated: ","}, nil, Numeric, Notation{Decimal: ","}, false},
+		"none of training yet":       {Setting{Trained: percents}, nil, Numeric, Notation{Sign: "%"}, false},
+		"none in groups yet":         {Setting{Trained: points}, []string{"12"}, Numeric, Notation{Decimal: "."}, false},
+		"no date yet":                {Setting{Declared: Numeric, Date: "dmy"}, nil, Numeric, Notation{Date: "dmy"}, false},
+		"no date of training yet":    {Setting{Trained: months, Date: AnyDate}, nil, Numeric, Notation{Date: "mdy"}, false},
 		"words":                      {Setting{}, []string{"1,5 rooms", "a"}, Category, Notation{}, false},
 		"numbers of articles":        {Setting{}, []string{"044 123 456", "10,00,000", "1.2.3"}, Category, Notation{}, false},
 	} {

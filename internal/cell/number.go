@@ -311,3 +311,13 @@ func Exact(text []byte) bool {
 	}
 	return strconv.FormatFloat(value, 'f', 0, 64) == string(bytes.TrimLeft(digits, "0")) || value == 0
 }
+
+// AppendLevel appends the text of a number that is a level, in the least digits that give a number of so many bits
+// back: an integer as files have it, without an exponent.
+func AppendLevel(dst []byte, v float64, bits int) []byte {
+	format := byte('g')
+	if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		format = 'f'
+	}
+	return strconv.AppendFloat(dst, v, format, -1, bits)
+}

@@ -80,6 +80,18 @@ func TestBooleans(t *testing.T) {
 	}
 }
 
+// Whole numbers are levels with all their digits, as files have them.
+func TestAppendLevel(t *testing.T) {
+	for want, v := range map[string]float64{"1234567": 1234567, "-20240229": -20240229, "9007199254740991": 1<<53 - 1, "9.007199254740992e+15": 1 << 53, "0.5": 0.5, "1.2345675e+06": 1234567.5, "+Inf": math.Inf(1)} {
+		if got := string(AppendLevel(nil, v, 64)); got != want {
+			t.Errorf("%v is the level %s, want %s", v, got, want)
+		}
+	}
+	if got := string(AppendLevel([]byte("x="), float64(float32(0.1)), 32)); got != "x=0.1" {
+		t.Errorf("a number of 32 bits is the level %s", got)
+	}
+}
+
 func FuzzNumber(f *testing.F) {
 	for _, seed := range []string{"1.5", "-0.12345678901234567", "1e-30", "12345678.12345678e2", "+.e1"} {
 		f.Add(seed)

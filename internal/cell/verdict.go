@@ -40,10 +40,8 @@ func (c *Census) Decide(set Setting) Verdict {
 	switch {
 	case set.Declared == Category || set.Declared == Boolean:
 		return Verdict{Kind: set.Declared}
-	case c.values == 0 && set.Trained != nil:
-		return Verdict{Kind: Numeric, Notation: *set.Trained}
-	case c.values == 0:
-		return Verdict{Kind: set.Declared}
+	case c.values == 0 && set.Declared == Unknown && set.Trained == nil:
+		return Verdict{}
 	case set.Date != "" || set.Trained != nil && set.Trained.Date != "":
 		return c.asDate(set)
 	}
@@ -90,7 +88,7 @@ func (c *Census) asNumber(set Setting) Verdict {
 		example = s.commaExample
 		v.Doubt = fmt.Sprintf("some of its numbers have decimal commas, such as %s, and some decimal points, such as %s: write them alike",
 			Quote(s.commaExample), Quote(s.pointExample))
-	case mark != "" && (mark == "," || s.grouped > 0 || set.Stated != ""):
+	case mark != "" && (mark == "," || s.grouped > 0 || set.Stated != "" || set.Trained != nil && mark == set.Trained.Decimal):
 		v.Notation.Decimal = mark
 	case s.grouped > 0:
 		v.Notation.Decimal = "."
@@ -157,7 +155,7 @@ func (c *Census) asDate(set Setting) Verdict {
 	switch {
 	case set.Date != "" && set.Date != AnyDate:
 		v.Notation.Date = set.Date
-	case set.Date != "" && s.dated == 0:
+	case set.Date != "" && s.dated == 0 && trained == "":
 		v.Notation.Date = dateOrders[0]
 	case len(orders) == 1:
 		v.Notation.Date = orders[0]

@@ -1,5 +1,6 @@
-// Package order has what package slices lacks: for values that stand in several slices their places in an order, and
-// runs of those that belong together; slices in memory that was used before, and the bytes of numbers where they lie.
+// Package order has what package slices lacks: for values that stand in several slices their places in an order,
+// runs of those that belong together, and sparse rows in the order of their columns; slices in memory that was used
+// before, and the bytes of numbers where they lie.
 package order
 
 import (
@@ -23,6 +24,24 @@ func By(n int, compare func(a, b int) int) []int {
 	places := Places(n)
 	slices.SortStableFunc(places, compare)
 	return places
+}
+
+// Entries sorts the columns of a sparse row, and its values with them; values are none where all are ones. Entries of
+// the same column stay as they stand.
+func Entries(columns []int32, values []float64) {
+	if len(values) == 0 {
+		slices.Sort(columns)
+		return
+	}
+	places := make([]int64, len(columns)) // a column, and the place of its value
+	for k, j := range columns {
+		places[k] = int64(j)<<32 | int64(k)
+	}
+	slices.Sort(places)
+	before := slices.Clone(values)
+	for k, p := range places {
+		columns[k], values[k] = int32(p>>32), before[uint32(p)]
+	}
 }
 
 // Resized returns a slice of n elements with any contents, not nil, in the memory of s where that suffices.

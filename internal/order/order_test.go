@@ -57,3 +57,16 @@ func TestRuns(t *testing.T) {
 		t.Errorf("runs begin at %v", begins)
 	}
 }
+
+// The values of entries go with their columns, and equal columns stay as they stand.
+func TestEntries(t *testing.T) {
+	columns, values := []int32{3, 70, -1, 3, 0}, []float64{1, 2, 3, 4, 5}
+	Entries(columns, values)
+	if !slices.Equal(columns, []int32{-1, 0, 3, 3, 70}) || !slices.Equal(values, []float64{3, 5, 1, 4, 2}) {
+		t.Errorf("columns %v, values %v", columns, values)
+	}
+	columns = []int32{2, 1}
+	if Entries(columns, nil); !slices.Equal(columns, []int32{1, 2}) {
+		t.Errorf("columns of ones are %v", columns)
+	}
+}
