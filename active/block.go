@@ -69,7 +69,7 @@ func (b *Picker) score(i int) float64 {
 	if b.reduction != nil {
 		value = b.reductionOf(i)
 	} else {
-		value = b.scorer.Score(b.place[i], b.mean[i], b.variance[i])
+		value = b.scorer.scoreOf(b.rows, i, b.place[i], b.mean[i], b.variance[i])
 	}
 	if b.cost != nil {
 		value /= b.cost[i]
@@ -111,6 +111,10 @@ func (b *Picker) Include(i int, label float64) {
 		return
 	}
 	shift, precision := b.scorer.site(label, mean, variance)
+	if b.scorer.noise > 0 {
+		of := b.rows.PrecisionOf(i)
+		shift, precision = of*shift, of*precision
+	}
 	column := slices.Clone(b.column(i))
 	for _, step := range b.steps {
 		kernel.Axpy(-step.factor*step.column[i], step.column, column)

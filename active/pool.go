@@ -77,7 +77,7 @@ func first(a, b float64, placeA, placeB int) int {
 // Add offers row i of the batch: its place in the pool, mean and variance of f, and its cost, 1 where
 // all are the same.
 func (p *Pool) Add(rows *credence.Batch, i, place int, mean, variance, cost float64) {
-	c := candidate{place: place, score: p.scorer.Score(place, mean, variance) / cost, mean: mean, variance: variance, cost: cost}
+	c := candidate{place: place, score: p.scorer.scoreOf(rows, i, place, mean, variance) / cost, mean: mean, variance: variance, cost: cost}
 	if p.audit != nil {
 		p.audit.add(c, rows, i)
 	}
@@ -135,6 +135,7 @@ func (p *Pool) picks(n int, label func(place int) float64, told func(c Candidate
 		}
 	}
 	audits := p.addAudits()
+	n = min(n, len(p.kept))
 	var mean, variance, cost []float64
 	var place []int
 	for _, c := range p.kept {

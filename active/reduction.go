@@ -70,9 +70,10 @@ func (b *Picker) reductionOf(i int) float64 {
 	}
 	row := r.covariance.Row(i)
 	if s.noise > 0 {
+		own := variance + s.noise/b.rows.PrecisionOf(i)
 		for v, c := range row {
-			before := b.variance[r.first+v] + s.noise
-			sum -= math.Log1p(-c*c/((variance+s.noise)*before)) / 2
+			before := b.variance[r.first+v] + s.noise/b.rows.PrecisionOf(r.first+v)
+			sum -= math.Log1p(-c*c/(own*before)) / 2
 		}
 		return sum / float64(len(row))
 	}

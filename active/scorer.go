@@ -188,6 +188,14 @@ func (s *Scorer) Score(row int, mean, variance float64) float64 {
 	return s.table.at(mean, variance)
 }
 
+// scoreOf is Score of row i of a batch, whose precision divides the noise of numbers.
+func (s *Scorer) scoreOf(rows *credence.Batch, i, place int, mean, variance float64) float64 {
+	if s.noise > 0 {
+		variance *= rows.PrecisionOf(i)
+	}
+	return s.Score(place, mean, variance)
+}
+
 // Probability returns P(y=1), NaN for numbers.
 func (s *Scorer) Probability(mean, variance float64) float64 {
 	if s.noise > 0 {

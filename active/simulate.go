@@ -189,7 +189,7 @@ type learner struct {
 // fit fits the model to the rows of some places, going on from the fit before.
 func (s *simulation) fit(ctx context.Context, places []int, l *learner) (*credence.Fitted, error) {
 	config := convex.Config{Hyper: param.Mode, Start: l.before, Seed: s.Seed, Threads: s.Threads}
-	if l.before != nil {
+	if l.before != nil && l.before.Report.Hyperparameters != string(param.Mode) { // what is learned is learned anew
 		config.Steps = 1
 	}
 	if svi.HeldOut(s.model) {
@@ -250,7 +250,7 @@ func (s *simulation) run(ctx context.Context, score Score, repeat int, pool []in
 		}
 		for k := range rows {
 			first := k * credence.BlockRows
-			if last := first + rows[k].Rows(); score != Random {
+			if last := first + rows[k].Rows(); score != Random || s.Audit > 0 {
 				if err := scorer.Latent(mean[first:last], variance[first:last], &rows[k]); err != nil {
 					return nil, err
 				}

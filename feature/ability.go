@@ -167,6 +167,36 @@ func (s *Set) locate(j int) (*bound, int) {
 	panic(fmt.Sprintf("feature: weight %d of %d", j, s.Weights()))
 }
 
+// WeightInputs returns the dense inputs that weight j is of: the factors of its product, or what its curve is a
+// function of; none of an intercept, of a column of the sparse segment, and of a term that tells neither.
+func (s *Set) WeightInputs(j int) (inputs []int) {
+	b, local := s.locate(j)
+	for _, smooth := range s.Smooths() {
+		if j >= smooth.First && j < smooth.First+smooth.Count {
+			return smooth.Inputs
+		}
+	}
+	mapped := b.mapped
+	if met, ok := mapped.(*metMap); ok { // some columns of one product
+		mapped, local = met.all, int(met.met[local])
+	}
+	grouped, ok := mapped.(groupedMap)
+	if !ok {
+		return nil
+	}
+	p := products{inputs: s.inputs.Dense}
+	for _, g := range grouped.groups() {
+		if local < g.first || local >= g.first+p.columns(&g) {
+			continue
+		}
+		for _, n := range g.numbers {
+			inputs = append(inputs, n.input)
+		}
+		return append(inputs, g.categories...)
+	}
+	return nil
+}
+
 // Smooth is a term whose weights mean nothing one by one: those of splines, random features, bumps and sigmoids, which
 // together are one function of its inputs.
 type Smooth struct {

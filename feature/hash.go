@@ -61,8 +61,8 @@ func (t *Hash) Met(in *Inputs, batches iter.Seq2[*credence.Batch, error]) (*Hash
 			return nil, err
 		}
 		for i := range rows.Rows() {
-			m.each(rows, i, func(key uint64, value float64, name func() string) {
-				if _, known := names[key]; !known && value != 0 {
+			m.each(rows, i, func(key uint64, _ float64, name func() string) {
+				if _, known := names[key]; !known { // a product that centring makes 0 may be another without it
 					names[key] = name()
 				}
 			})

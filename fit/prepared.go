@@ -104,15 +104,16 @@ func (p *Prepared) assemble(all credence.Data) error {
 	if err != nil {
 		return err
 	}
-	if c := ability.Covariances(features); len(c) > 0 && (entry.Groups == nil || !entry.Groups(call)) {
+	made := p.model.Features // of fewer frequencies, it may be
+	if c := ability.Covariances(made); len(c) > 0 && (entry.Groups == nil || !entry.Groups(call)) {
 		return fmt.Errorf("the model has %d weights, %d of them of the %d levels of %s, too many for the engines that fit effects of groups: write onehot(…) in its place, or state --engine 'svi(covariance=full)' if memory and time allow",
-			features.Weights(), c[0].Levels*len(c[0].Columns), c[0].Levels, features.Blocks()[c[0].Block].Name)
+			made.Weights(), c[0].Levels*len(c[0].Columns), c[0].Levels, made.Blocks()[c[0].Block].Name)
 	}
-	rest, _ := problem.Rest(features, p.model.Prior)
-	if entry.Crosses && problem.Crossed(features, p.model.Prior) {
+	rest, _ := problem.Rest(made, p.model.Prior)
+	if entry.Crosses && problem.Crossed(made, p.model.Prior) {
 		rest = min(rest, problem.FullWeights)
 	}
-	if err := refuseSize(entry, call, j.prior, rows, features.Weights(), rest, j.memory()); err != nil {
+	if err := refuseSize(entry, call, j.prior, rows, made.Weights(), rest, j.memory()); err != nil {
 		return err
 	}
 	p.entry, p.why, p.call = entry, why, call.String()

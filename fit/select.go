@@ -188,7 +188,7 @@ func (p *Prepared) path(ctx context.Context, result *selection.Result, folds int
 		}
 		inclusion := expected / float64(count)
 		o := p.job.options
-		o.Checkpoint, o.Progress = "", nil
+		o.Checkpoint, o.Progress, o.Family = "", nil, cmp.Or(o.Family, p.job.family.String())
 		o.Prior, o.Engine = "spikeslab(inclusion="+strconv.FormatFloat(inclusion, 'g', -1, 64)+")", quick
 		job, err := New(o)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/infer/problem"
@@ -14,6 +13,7 @@ import (
 	"github.com/credence-ml/credence/param"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
+	"github.com/credence-ml/credence/spec"
 )
 
 // Unlabelled returns the model of a table before any label is known: its posterior is the prior. What a
@@ -29,8 +29,16 @@ func (j *Job) Unlabelled(ctx context.Context, rows credence.Source) (*credence.F
 		return nil, &Misuse{"prior", fmt.Errorf("before any label nothing is learned: state a normal prior with its variance, as normal(variance=1), not %v", j.prior)}
 	}
 	name := j.options.Target
-	if left, _, found := strings.Cut(j.options.Formula, "~"); found {
-		name = strings.TrimSpace(left)
+	if j.options.Formula != "" {
+		f, err := spec.ParseFormula(j.options.Formula)
+		if err != nil {
+			return nil, &Misuse{"formula", err}
+		}
+		if column, ok := f.Target.(spec.Column); ok {
+			name = column.Name
+		} else if f.Target != nil {
+			name = f.Target.String()
+		}
 	}
 	if label := rows.Schema(); name == "" && label.Label {
 		name = label.Columns[0].Name

@@ -105,8 +105,9 @@ func (c *compiler) varying(b *bar, e spec.Expr) (names []string, several bool, e
 			}
 		case spec.Binary:
 			if _, ok := e.Right.(spec.Number); ok && e.Op == spec.Minus {
+				err := add(e.Left)
 				constant = false
-				return add(e.Left)
+				return err
 			}
 			if e.Op == spec.Plus {
 				if err := add(e.Left); err != nil {
@@ -157,7 +158,7 @@ func (c *compiler) isLevel(x frame.Expr) bool {
 
 // checkCorrelations refuses what no correlations are of k columns, or of any number where k is 0.
 func (c *compiler) checkCorrelations(written spec.Argument, cor param.List, k int, split bool) error {
-	n := len(cor.Values)
+	n, known := len(cor.Values), k
 	if k == 0 || n > 1 {
 		for k = 2; k*(k-1)/2 < n; k++ {
 		}
@@ -185,10 +186,12 @@ func (c *compiler) checkCorrelations(written spec.Argument, cor param.List, k in
 	switch {
 	case cor.State == param.Guess:
 		return c.formula.Errorf(written, "cor= is held, so it cannot be a starting guess").WithRemedy("drop the ~, or leave cor= out to have the correlations learned")
-	case split || k < 2:
+	case split || known == 1:
 		return c.formula.Errorf(written, "there are no correlations of one column, nor of those of ||").WithRemedy("leave cor= out, or write such as (1 + x | g, cor=0)")
 	case n > 1 && k*(k-1)/2 != n:
 		return c.formula.Errorf(written, "%d correlations are those of no number of columns", n).WithRemedy("give the lower triangle by rows, 1 for 2 columns, 3 for 3, 6 for 4, or a single one for all")
+	case n > 1 && known > 0 && known != k:
+		return c.formula.Errorf(written, "%d correlations are those of %d columns, and %d vary by group", n, k, known).WithRemedy("give the lower triangle by rows, %d for %d columns, or a single one for all", known*(known-1)/2, known)
 	case !possible:
 		return c.formula.Errorf(written, "no columns have the correlations %s", spec.Clip(written.Value.String())).WithRemedy("each is above -1 and below 1, and so is each given the others: move them towards 0")
 	}
@@ -269,6 +272,11 @@ func (c *compiler) asideKey(call spec.Call) error {
 // checkBars makes one term of (1 | g) and onehot(g), and warns of a column that is a plain term and a group too.
 func (c *compiler) checkBars() {
 	p := c.plan
+	used := func(k int) bool {
+		return slices.Contains(p.linear, k) || slices.ContainsFunc(p.functions, func(f function) bool {
+			return slices.Contains(f.inputs, k) || f.kind == "bar" && slices.ContainsFunc(f.bar.columns, func(inputs []int) bool { return slices.Contains(inputs, k) })
+		})
+	}
 	for _, f := range slices.Clone(p.functions) { // which lose some as the loop goes
 		if f.kind != "bar" || len(f.inputs) != 1 || len(f.bar.columns) != 1 || f.bar.columns[0] != nil {
 			continue
@@ -286,6 +294,9 @@ func (c *compiler) checkBars() {
 				}
 				return same
 			})
+			if !used(k) { // what is left of one term takes other levels too
+				p.Frame.Inputs[k].Grouped = true
+			}
 			if slices.Contains(p.linear, k) {
 				p.Warnings = append(p.Warnings, input.String()+" is a plain term and has effects of groups, "+f.label+": leave one of the two out")
 			}

@@ -160,8 +160,13 @@ func (c *compiler) compile() error {
 		var err error
 		if !term.Minus {
 			err = eachTerm(term.Expr, c.term)
-		} else if _, ok := term.Expr.(spec.Number); ok {
-			c.plan.Intercept = false
+		} else {
+			err = eachTerm(term.Expr, func(e spec.Expr) error {
+				if _, ok := e.(spec.Number); ok {
+					c.plan.Intercept = false
+				}
+				return nil
+			})
 		}
 		if err != nil {
 			return err

@@ -27,12 +27,13 @@ const (
 // coordinate is one of θ: the logarithm u of a standard deviation, or of a scale, whose part of the bound is that of
 // normal numbers at fixed Q: −count·u − square/(2e^{2u}).
 type coordinate struct {
-	value *float64
-	prior hyper.Prior
-	group int // of the weights; −1 of the noise
-	count float64
-	name  string
-	log   float64 // logarithms of what is stated and reported for one of u: 2 of a variance
+	value      *float64
+	prior      hyper.Prior
+	group      int // of the weights, the first of several; −1 of the noise
+	first, end int // weights
+	count      float64
+	name       string
+	log        float64 // logarithms of what is stated and reported for one of u: 2 of a variance
 }
 
 // square is that of a coordinate over Q with these variances of (b̃, w).
@@ -40,8 +41,7 @@ func (f *fit) square(c coordinate, variance []float64) (square float64) {
 	if c.group < 0 {
 		return f.expectedResidual(variance)
 	}
-	g := f.groups[c.group]
-	for j := g.First; j < g.End(); j++ {
+	for j := c.first; j < c.end; j++ {
 		s := f.loop.u[j]*f.loop.u[j] + variance[j]
 		if f.heavy {
 			s = f.tails.square(s, *c.value, f.loop.precision[f.rowSites()+j-f.first], f.noise())

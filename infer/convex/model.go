@@ -36,15 +36,24 @@ func (f *fit) begin() {
 	if at != nil {
 		f.interceptMean, f.interceptSD = (at.Mean-f.units.Centre)/f.units.Scale, math.Sqrt(at.Variance)/f.units.Scale
 	}
-	f.logPrior = make([]float64, len(f.groups)-f.first)
-	for k := f.first; k < len(f.groups); k++ {
-		f.addGroup(k, math.Sqrt(scales.Square)/f.units.Scale/cmp.Or(scales.C[k], 1))
+	if latent := math.Sqrt(scales.Square) / f.units.Scale; f.heavy {
+		c := 0.0
+		for _, of := range scales.C[f.first:] {
+			c = math.Hypot(c, of)
+		}
+		f.logPrior = make([]float64, 1)
+		f.addScale(latent / cmp.Or(c, 1))
+	} else {
+		f.logPrior = make([]float64, len(f.groups)-f.first)
+		for k := f.first; k < len(f.groups); k++ {
+			f.addGroup(k, latent/cmp.Or(scales.C[k], 1))
+		}
 	}
 	var roots []float64
 	if g, ok := f.model.Likelihood.(likelihood.Gaussian); ok {
 		roots, f.logNoise = f.rows.Roots(), math.Log(0.7)
 		f.target = f.units.Targets(f.rows, roots)
-		f.add(coordinate{prior: hyper.HalfCauchy(1), group: -1, count: f.rows.Sums.Weight, name: "noise_variance", log: 2}, &f.logNoise, g.NoiseVariance, f.units.Noise)
+		f.add(coordinate{prior: f.priorOr(hyper.HalfCauchy(1)), group: -1, count: f.rows.Sums.Weight, name: "noise_variance", log: 2}, &f.logNoise, g.NoiseVariance, f.units.Noise)
 	} else {
 		f.classes = true
 	}
@@ -87,6 +96,9 @@ func (f *fit) newSystem(roots []float64) {
 // add takes what is stated of a coordinate, in the target's own units, as value, which stays what it is where nothing
 // is stated.
 func (f *fit) add(c coordinate, value *float64, stated param.Parameter, unit float64) {
+	if c.group >= 0 {
+		c.count = float64(c.end - c.first)
+	}
 	if c.value = value; stated.State != param.Learned {
 		*value = math.Log(stated.Value)/c.log - math.Log(unit)
 	}
@@ -95,26 +107,44 @@ func (f *fit) add(c coordinate, value *float64, stated param.Parameter, unit flo
 	}
 }
 
-// addGroup adds the prior standard deviation of a group, or the scale of heavier tails.
+// priorOr is the prior of a coordinate, flat where the likelihood alone decides.
+func (f *fit) priorOr(p hyper.Prior) hyper.Prior {
+	if f.config.Hyper == param.MaximumLikelihood {
+		return hyper.Flat{}
+	}
+	return p
+}
+
+// sizePrior is the prior of a standard deviation or scale of weights, whose starting value is half of size.
+func (f *fit) sizePrior(size float64) hyper.Prior {
+	return f.priorOr(hyper.BetaPrime{A: 1, B: likelihood.PriorTail(f.model.Likelihood), Scale: size})
+}
+
+// addGroup adds the prior standard deviation of a group.
 func (f *fit) addGroup(k int, size float64) {
 	g := f.groups[k]
-	c := coordinate{prior: hyper.BetaPrime{A: 1, B: likelihood.PriorTail(f.model.Likelihood), Scale: size}, group: k, count: float64(g.Count), name: "prior_scale", log: 1}
-	if f.config.Hyper == param.MaximumLikelihood {
-		c.prior = hyper.Flat{}
-	}
-	var stated param.Parameter
-	if f.heavy {
-		stated = f.tails.scale()
-	} else {
-		p := f.model.Prior.(prior.Normal)
-		stated, c.name, c.log = p.Variance, "prior_variance."+g.Name, 2
-		if f.treatment == param.Heldout && stated.State != param.Held {
-			unit := f.units.Scale * f.units.Scale
-			stated = param.Hold(f.config.Start.Report.Hyper.Of(c.name, unit*math.Exp(2*f.logPrior[k-f.first])))
-		}
+	c := coordinate{prior: f.sizePrior(size), group: k, first: g.First, end: g.End(), name: "prior_variance." + g.Name, log: 2}
+	stated := f.model.Prior.(prior.Normal).Variance
+	if f.treatment == param.Heldout && stated.State != param.Held {
+		unit := f.units.Scale * f.units.Scale
+		stated = param.Hold(f.config.Start.Report.Hyper.Of(c.name, unit*math.Exp(2*f.logPrior[k-f.first])))
 	}
 	f.logPrior[k-f.first] = math.Log(size / 2)
 	f.add(c, &f.logPrior[k-f.first], stated, f.units.Scale)
+}
+
+// addScale adds the scale of heavier tails, which all weights but the intercept have in common.
+func (f *fit) addScale(size float64) {
+	f.logPrior[0] = math.Log(size / 2)
+	f.add(coordinate{prior: f.sizePrior(size), group: f.first, first: f.first, end: f.d, name: "prior_scale", log: 1}, &f.logPrior[0], f.tails.scale(), f.units.Scale)
+}
+
+// logScale is the logarithm of the prior standard deviation, or scale, of group k behind the intercept's.
+func (f *fit) logScale(k int) float64 {
+	if f.heavy {
+		k = 0
+	}
+	return f.logPrior[k]
 }
 
 // noise is σ² in units, 1 for classes.
@@ -146,11 +176,11 @@ func (f *fit) setSystem() {
 	}
 	for k, g := range f.groups[f.first:] {
 		if f.heavy {
-			groups = append(groups, Group{Count: g.Count, Potential: f.tails.potential(math.Exp(f.logPrior[k]), noise)})
+			groups = append(groups, Group{Count: g.Count, Potential: f.tails.potential(math.Exp(f.logScale(k)), noise)})
 			continue
 		}
 		for j := g.First; j < g.End(); j++ {
-			f.normal[j] = noise * math.Exp(-2*f.logPrior[k])
+			f.normal[j] = noise * math.Exp(-2*f.logScale(k))
 		}
 	}
 	*f.measured = f.operators()

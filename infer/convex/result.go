@@ -42,7 +42,7 @@ func (f *fit) fitted(done int, converged bool) *credence.Fitted {
 	if converged {
 		out.Report.Status = credence.Converged
 	} else {
-		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the fit had not converged after %d outer loops: state convex(steps=%d)", done, 4*done))
+		out.Report.Warnings = append(out.Report.Warnings, fmt.Sprintf("the fit had not converged after %d outer loops: state convex(steps=%d)", done, min(4*done, problem.MostRepeats)))
 	}
 	family, noise := f.model.Likelihood, f.noise()
 	a := f.summed()
@@ -100,7 +100,7 @@ func (f *fit) reportBound(report *credence.Report) {
 
 // learnedPrior returns the prior at its values in the target's own units, and adds them to the report.
 func (f *fit) learnedPrior(out *credence.Fitted) credence.Prior {
-	value := func(k int) float64 { return math.Exp(f.logPrior[k]) * f.units.Scale }
+	value := func(k int) float64 { return math.Exp(f.logScale(k)) * f.units.Scale }
 	if f.heavy {
 		out.Report.Hyper = append(out.Report.Hyper, credence.Value{Name: "prior_scale", Value: value(0)})
 		return f.tails.at(value(0))
@@ -178,7 +178,7 @@ func (f *fit) bound() float64 {
 	}
 	m := f.first // Gaussian measurements of X beside the rows
 	for k, g := range f.groups[f.first:] {
-		each := -f.logPrior[k]
+		each := -f.logScale(k)
 		if f.heavy {
 			each += f.tails.constant()
 		} else {

@@ -205,7 +205,7 @@ func (f *fit) crossValidate(ctx context.Context) (losses, spread []float64, err 
 	}
 	fold, count := folds.Deal(credence.Rand(f.config.Seed, credence.FoldRows, 0), f.problem.Table.Unit(), classes, f.config.Folds)
 	if count < 2 {
-		return nil, nil, fmt.Errorf("%s: cross-validation needs two rows at the least: add rows, or state lambda", f.config.Name)
+		return nil, nil, fmt.Errorf("%s: cross-validation needs two rows at the least: add rows", f.config.Name)
 	}
 	points := len(f.lambdas)
 	sums, weights, failures := make([][]float64, count), make([]float64, count), make([]error, count)

@@ -42,7 +42,7 @@ func (r *fit) full(ctx context.Context, saved *document) (*credence.Fitted, erro
 	stats := n.NewStatistics(s.Family.Count())
 	levels := r.levels()
 	if r.tuned != nil && len(levels) == 1 {
-		n.GoOn(at, r.tuned.At, r.tuned.Scale)
+		n.GoOn(at, r.tuned.At, r.tuned.Scale, r.tuned.Learned)
 	}
 	if saved == nil && r.tuned == nil {
 		if at, err = r.tryOthers(ctx, n, first, at, stats); err != nil {

@@ -40,14 +40,17 @@ func (p *Point) Clone() *Point {
 }
 
 // GoOn moves the point to where a climb on other rows came to; times is how many times theirs the
-// rows are, and the curvature with them.
-func (n *Newton) GoOn(at, from *Point, times float64) {
+// rows are, and the curvature with them. Where the learned prior variances there are others, some block was constant in
+// those rows, of whose weights they tell no curvature: the point is then without sites.
+func (n *Newton) GoOn(at, from *Point, times float64, learned []int) {
 	for _, k := range n.LearnedPriors() {
 		at.Prior[k] = n.References[k].Bounded(from.Prior[k])
 	}
 	at.Mean, at.Free, at.Family = slices.Clone(from.Mean), slices.Clone(from.Free), from.Family
-	at.Sites = slices.Clone(from.Sites)
-	kernel.Scale(times, at.Sites)
+	if at.Sites = nil; slices.Equal(learned, n.LearnedPriors()) {
+		at.Sites = slices.Clone(from.Sites)
+		kernel.Scale(times, at.Sites)
+	}
 }
 
 // Sampled makes a point where a climb on some rows ended one to begin from on times as many: with as many times their

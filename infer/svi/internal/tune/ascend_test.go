@@ -72,7 +72,7 @@ func TestCurvatureGoesWithRows(t *testing.T) {
 		Groups: []base.Group{{First: 0, Count: 2, Learned: true}}, References: []problem.Reference{{Wide: 1, Narrow: 1}},
 	}), learned: []int{0}}
 	from := func() *Result {
-		return &Result{Scale: 20, pairs: []lbfgs.Pair{{Step: []float64{1, 2, 3}, Change: []float64{4, 5, 6}}},
+		return &Result{Scale: 20, Learned: []int{0}, pairs: []lbfgs.Pair{{Step: []float64{1, 2, 3}, Change: []float64{4, 5, 6}}},
 			At: &newton.Point{Mean: []float64{1, -1}, Prior: []float64{2}, Sites: []float64{3, 0.5, 2}}}
 	}
 	before, r := from(), &Result{Scale: 5, At: &newton.Point{Prior: []float64{7}}}

@@ -50,6 +50,7 @@ type Result struct {
 	Start    int           // whose draw of random features was kept
 	At       *newton.Point // on the rows that it was learned on
 	Scale    float64       // of all rows over those
+	Learned  []int         // places of the prior variances that were learned on them
 
 	bound   float64      // with the log priors of hyper-parameters, but for constants
 	pairs   []lbfgs.Pair // steps of the ascent, which the next one builds on
@@ -162,6 +163,9 @@ const farthestReach = 3.0
 
 // learnOn alternates the two steps on about limit rows, from where it came to on fewer rows, or nil.
 func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, rounds int, stage string, progress func(credence.Progress)) (*Result, error) {
+	own := *p // a block that is constant in these rows is learned from all
+	own.Groups = slices.Clone(p.Groups)
+	p = &own
 	rows := p.Retained(limit)
 	s, err := p.Start(ctx, rows, rows)
 	if err != nil {
@@ -225,14 +229,17 @@ func learnOn(ctx context.Context, p *problem.Problem, from *Result, limit, round
 			break
 		}
 	}
-	current.Scale = rows.Scale()
+	current.Scale, current.Learned = rows.Scale(), t.learned
 	return current, nil
 }
 
 // goOn takes up where hyper-parameters were learned on other rows: the curvature goes with the rows.
 func (t *tuner) goOn(r, from *Result) {
 	times := from.Scale / r.Scale
-	t.GoOn(r.At, from.At, times)
+	t.GoOn(r.At, from.At, times, from.Learned)
+	if !slices.Equal(from.Learned, t.learned) { // steps are of other coordinates
+		return
+	}
 	for _, pair := range from.pairs {
 		change := slices.Clone(pair.Change)
 		kernel.Scale(times, change[len(t.learned):])
