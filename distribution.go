@@ -119,12 +119,23 @@ func (d *Distribution) MeanQuantiles(dst []float64, i int, probabilities []float
 	first, _, _ := d.parts[0].at(i)
 	centre, variance := d.Latent(i)
 	sd := math.Sqrt(variance)
+	// The search adds ½ to a difference: it is in units of how much the first moves about x, lest ½ swallow it. Where
+	// that is nothing, or beyond all numbers, x stands for what is sought.
+	equal := func(l Likelihood, value, x float64) float64 {
+		width := 0.0
+		if expected(l, x) != value {
+			width = expected(first, x+sd) - expected(first, x-sd)
+		}
+		if !(width > 0) || math.IsInf(width, 1) {
+			return x
+		}
+		return quad.Quantile(func(f float64) float64 { return 0.5 + (expected(l, f)-value)/width }, 0.5, x, sd, math.Inf(-1), math.Inf(1))
+	}
 	cdf := func(x float64) (sum float64) {
 		for k := range d.parts {
 			p, at := &d.parts[k], x
 			if l, _, _ := p.at(i); !alike && k > 0 { // the f of the part at which E y is that of the first at x
-				value := expected(first, x)
-				at = quad.Quantile(func(f float64) float64 { return 0.5 + expected(l, f) - value }, 0.5, x, sd, math.Inf(-1), math.Inf(1))
+				at = equal(l, expected(first, x), x)
 			}
 			sum += p.share * p.latentCDF(i, at)
 		}

@@ -542,3 +542,21 @@ func BenchmarkColumns(b *testing.B) {
 		})
 	}
 }
+
+// TestFindingsOfAnyUnit: what the checks find does not depend on the unit of the target. Powers of 2 are exact in every
+// sum.
+func TestFindingsOfAnyUnit(t *testing.T) {
+	for _, unit := range []float64{0x1p-44, 1, 0x1p44} {
+		rng := rand.New(rand.NewPCG(3, 3))
+		var x, y []float64
+		for range 400 {
+			v := 2*rng.Float64() - 1
+			x, y = append(x, v), append(y, unit*(2+v+v*v+0.1*rng.NormFloat64()))
+		}
+		rows := must.Value(table.New().Numbers("x", x).Numbers("y", y).Source())(t)
+		r := &must.Value(fit.Table(t.Context(), rows, fit.Options{Formula: "y ~ x"}))(t).Report
+		if all := strings.Join(slices.Concat(r.Warnings, r.Remarks, r.Details), "\n"); !strings.Contains(all, "bend with x") {
+			t.Errorf("in units of %v a line through a parabola is not told: %s", unit, all)
+		}
+	}
+}

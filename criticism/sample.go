@@ -10,6 +10,7 @@ import (
 	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/infer/problem"
 	"github.com/credence-ml/credence/internal/order"
+	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/posterior"
 	"github.com/credence-ml/credence/prior"
 	"github.com/credence-ml/credence/spec"
@@ -388,10 +389,13 @@ func (s *sample) add(l family, place int, y, mean, variance float64) bool {
 
 // informationAt is the square of the slope of E y in f, over the variance of y.
 func informationAt(l family, f float64) float64 {
+	_, spread := moments(l, f)
+	if _, ok := l.(likelihood.Additive); ok { // f has any unit, to which no step is the right one
+		return 1 / (spread * spread)
+	}
 	const step = 1e-4
 	below, _ := moments(l, f-step)
 	above, _ := moments(l, f+step)
-	_, spread := moments(l, f)
 	slope := (above - below) / (2 * step)
 	return slope * slope / (spread * spread)
 }

@@ -15,7 +15,8 @@
 // and not of y. These are the quantities of R's package marginaleffects (Arel-Bundock, Greifer & Heiss 2024), whose
 // names they have: its avg_ functions, or with Rows those of each row. Comparisons are of x + 1 with x, of true with
 // false, and of every level with the base. Rows that lack a number or a boolean that changes do not count there; a
-// level takes the place of a missing one, too.
+// level takes the place of a missing one, too. Where a row has a group or a level that training did not have, μ is its
+// mean over what that may add to f, as the prior has it after the fit, so that averages are those of predictions.
 //
 // # How
 //

@@ -130,8 +130,11 @@ func Of(ctx context.Context, scorer *score.Scorer, rows credence.Source, options
 	if err != nil {
 		return nil, err
 	}
-	if keys, is := r.bound.(*keyRows); is && keys.unseen {
-		result.Remarks = append(result.Remarks, "some rows have levels, or combinations of them, that training did not have: these count as 0")
+	const unseen = "some rows have groups, levels or combinations of these that training did not have: "
+	if keys, is := r.bound.(*keyRows); r.further {
+		result.Remarks = append(result.Remarks, unseen+"effects are averaged over what those may be, as the prior has it, and intervals are of that average")
+	} else if is && keys.unseen {
+		result.Remarks = append(result.Remarks, unseen+"those count as 0")
 	}
 	if given && !options.Balanced {
 		result.Rows = r.rows

@@ -11,6 +11,7 @@ import (
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/effect"
 	"github.com/credence-ml/credence/fit"
+	"github.com/credence-ml/credence/internal/conform/must"
 	"github.com/credence-ml/credence/internal/special"
 	"github.com/credence-ml/credence/linop"
 	"github.com/credence-ml/credence/posterior"
@@ -201,6 +202,58 @@ func TestMissing(t *testing.T) {
 	}
 	if got := strings.Join(result.Remarks, "; "); got != "100 of 300 rows lack x and do not count where it changes" || result.Rows != 300 {
 		t.Errorf("%q of %d rows", got, result.Rows)
+	}
+}
+
+// TestFurtherGroups: the average prediction of rows of groups that training did not have is that of their predictions,
+// by draws and by the delta method, of counts and of classes; and the ratio that a column of fixed effect makes is that
+// of groups of training, in closed form.
+func TestFurtherGroups(t *testing.T) {
+	for family, sample := range map[string]func(rng *rand.Rand, f float64) float64{"poisson": poisson, "bernoulli": bernoulli} {
+		rng := rand.New(rand.NewPCG(2, 2))
+		rows := func(groups, each int, name string) credence.Source {
+			var x, y []float64
+			var g []string
+			for k := range groups {
+				b := rng.NormFloat64()
+				for range each {
+					v := rng.NormFloat64()
+					x, g, y = append(x, v), append(g, fmt.Sprint(name, k)), append(y, sample(rng, 0.5+0.3*v+b))
+				}
+			}
+			return must.Value(table.New().Numbers("x", x).Categories("g", g).Numbers("y", y).Source())(t)
+		}
+		known, further := rows(40, 10, "g"), rows(50, 1, "new")
+		model := must.Value(fit.Table(t.Context(), known, fit.Options{Formula: "y ~ x + (1 | g)", Family: family}))(t)
+		scorer := must.Value(score.New(model, score.Options{}))(t)
+		want := 0.0
+		bound := must.Value(scorer.Table(further, score.IgnoreTargets))(t)
+		must.Succeed(t, bound.Each(t.Context(), func(r *score.Rows) error {
+			for i := range r.Len() {
+				mean, _ := r.Moments(i)
+				want += mean / 50
+			}
+			return nil
+		}))
+		for _, o := range []effect.Options{{Draws: 4000}, {Work: 1}} {
+			o.What = effect.Predictions
+			result := must.Value(effect.Of(t.Context(), scorer, further, o))(t)
+			e, tolerance := result.Effects[0], 0.01*want // of a posterior of few scales of its tails
+			if e.Method == "draws" {
+				tolerance = 4 * float64(e.MCSE)
+			}
+			near(t, family+" by "+e.Method, float64(e.Estimate), want, tolerance)
+			if told := strings.Join(result.Remarks, " "); !strings.Contains(told, "training did not have: effects are averaged") {
+				t.Errorf("%s: remarks %q", family, told)
+			}
+		}
+		if family == "poisson" {
+			ratio := effect.Options{Columns: []string{"x"}, Ratio: true}
+			a := must.Value(effect.Of(t.Context(), scorer, known, ratio))(t).Effects[0]
+			b := must.Value(effect.Of(t.Context(), scorer, further, ratio))(t).Effects[0]
+			near(t, "ratio by "+b.Method, float64(b.Estimate), float64(a.Estimate), 1e-9)
+			near(t, "its SD", float64(b.StdError), float64(a.StdError), 1e-9)
+		}
 	}
 }
 

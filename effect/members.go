@@ -11,6 +11,7 @@ import (
 // member is one of the models that a fit averages over.
 type member struct {
 	*credence.Member
+	place  int // among the members of the fit
 	share  float64
 	curve  *curve
 	phi    credence.Design
@@ -21,6 +22,14 @@ type member struct {
 	probe  []float64 // a random direction, which tells whether two designs differ
 }
 
+// curveOf returns the curve of a draw.
+func (m *member) curveOf(s int) *curve {
+	if m.curves == nil {
+		return m.curve
+	}
+	return m.curves[s]
+}
+
 // newMembers returns the members of a fit.
 func newMembers(scorer *score.Scorer, c *curve, seed uint64) (list []*member) {
 	fitted := scorer.Fitted()
@@ -29,7 +38,7 @@ func newMembers(scorer *score.Scorer, c *curve, seed uint64) (list []*member) {
 		if fitted.Share(k) == 0 {
 			continue
 		}
-		m := &member{Member: of, share: fitted.Share(k), curve: c.under(of.Model.Likelihood), probe: make([]float64, of.Posterior.Weights())}
+		m := &member{Member: of, place: k, share: fitted.Share(k), curve: c.under(of.Model.Likelihood), probe: make([]float64, of.Posterior.Weights())}
 		rng := credence.Rand(seed, credence.EffectDraws, uint64(k)<<1)
 		for j := range m.probe {
 			m.probe[j] = rng.NormFloat64()

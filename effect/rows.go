@@ -60,6 +60,8 @@ type runner struct {
 	of      []int       // group of each row
 	probes  [][]float64 // of each member and state, what the probe makes of each row
 	latent  []float64
+	unseen  []float64      // the variance of f of each row by what training did not have
+	further bool           // some row has such a variance
 	skipped map[string]int // rows that lack a column that changes
 	rows    int
 }
@@ -167,6 +169,10 @@ func (r *runner) state(k, first, count int) error {
 			continue
 		}
 		m.Model.Features.Transform(r.ws, &m.phi, &r.batch)
+		r.unseen = slices.Grow(r.unseen[:0], count)[:count]
+		clear(r.unseen)
+		r.scorer.Fitted().AddUnseen(m.place, r.unseen, &r.batch)
+		r.further = r.further || slices.ContainsFunc(r.unseen, func(v float64) bool { return v > 0 })
 		if r.method == draws {
 			r.addDraws(k, m, from, count)
 			from += m.count
@@ -255,11 +261,17 @@ func (r *runner) addDraws(k int, m *member, from, count int) {
 		if offset := r.batch.OffsetOf(i); offset != 0 {
 			floats.AddConst(offset, row)
 		}
-		if m.curves == nil {
+		switch v := r.unseen[i]; {
+		case v > 0:
+			for s, f := range row {
+				row[s] = m.curveOf(s).expected(f, v)
+			}
+		case m.curves == nil:
 			m.curve.each(row)
-		}
-		for s := range m.curves {
-			row[s] = m.curves[s].at(row[s])
+		default:
+			for s, f := range row {
+				row[s] = m.curves[s].at(f)
+			}
 		}
 		if trials := r.trialsOf(i); trials != 1 {
 			kernel.Scale(trials, row)
@@ -274,6 +286,14 @@ func (r *runner) addDraws(k int, m *member, from, count int) {
 	}
 }
 
+// raised returns by how much the logarithm of E y is above f of a row, where that is what is linear in the weights.
+func (r *runner) raised(m *member, i int) float64 {
+	if m.curve.identity {
+		return 0
+	}
+	return r.unseen[i] / 2
+}
+
 // addVectors adds E y of the rows and its gradient under a member.
 func (r *runner) addVectors(k int, m *member, place, count int) {
 	memory := slices.Grow(r.latent[:0], 3*count)[:3*count]
@@ -284,7 +304,7 @@ func (r *runner) addVectors(k int, m *member, place, count int) {
 		probe := make([]float64, count)
 		m.phi.Mul(r.ws, probe, m.probe)
 		for i := range probe {
-			probe[i] += r.batch.OffsetOf(i)
+			probe[i] += r.batch.OffsetOf(i) + r.raised(m, i)
 		}
 		r.probes[place*len(r.states)+k] = probe
 	} else {
@@ -292,9 +312,9 @@ func (r *runner) addVectors(k int, m *member, place, count int) {
 	}
 	r.ws.Each(count, func(i int) {
 		f := mean[i] + r.batch.OffsetOf(i)
-		if mean[i], slope[i] = f, 1; r.method == delta {
-			trials := r.trialsOf(i)
-			mean[i], slope[i] = trials*m.curve.expected(f, variance[i]), trials*m.curve.slope(f, variance[i])
+		if mean[i], slope[i] = f+r.raised(m, i), 1; r.method == delta {
+			trials, v := r.trialsOf(i), variance[i]+r.unseen[i]
+			mean[i], slope[i] = trials*m.curve.expected(f, v), trials*m.curve.slope(f, v)
 		}
 	})
 	weights := variance // which are no longer needed

@@ -371,9 +371,9 @@ func (r *Rows) calibrated(i int, u, y float64) float64 {
 //
 //	2∫ (1{y ≤ Q(p)} − p)(Q(p) − y) dp
 //
-// over quantiles Q (Laio & Tamea 2007) in units of the column, by the midpoint rule after p = t²(3 − 2t), which is
-// dense in the tails.
-func (r *Rows) calibratedCRPS(i int, y float64) (score float64) {
+// over quantiles Q (Laio & Tamea 2007), in units of the column where there is a way back, by the midpoint rule after
+// p = t²(3 − 2t), which is dense in the tails.
+func (r *Rows) calibratedCRPS(i int, y float64, back *original) (score float64) {
 	c, group := r.scorer.fitted.Calibration, r.groupOf(i)
 	if mean, _ := r.dist.Moments(i); mean != mean { // whose tails are the model's
 		return mean
@@ -400,9 +400,13 @@ func (r *Rows) calibratedCRPS(i int, y float64) (score float64) {
 	}
 	var quantiles [crpsPoints]float64
 	r.atScores(quantiles[:], i, scores[:])
-	y = r.own(y)
+	own := r.own
+	if back != nil { // which rows that are compared need not have
+		own = back.expr.Invert
+	}
+	y = own(y)
 	for j, q := range quantiles {
-		if q = r.own(q); y <= q {
+		if q = own(q); y <= q {
 			score += weights[j] * (1 - at[j]) * (q - y)
 		} else {
 			score += weights[j] * at[j] * (y - q)

@@ -32,7 +32,7 @@ func main() {
 `
 
 // A program that only scores holds no engine, no reader of files and no decompressor, no linear algebra beside the
-// kernel, and stays below 6.2 MB: every kind of posterior, term and family that a model file may hold is linked.
+// kernel, and stays below 6.3 MB: every kind of posterior, term and family that a model file may hold is linked.
 func TestScoringIsSmall(t *testing.T) {
 	deps := must.Value(exec.Command("go", "list", "-deps", "github.com/credence-ml/credence/score", "github.com/credence-ml/credence/modelfile").Output())(t)
 	for _, path := range strings.Fields(string(deps)) {
@@ -56,7 +56,7 @@ func TestScoringIsSmall(t *testing.T) {
 	}
 	info := must.Value(os.Stat(binary))(t)
 	t.Logf("%.1f MB", float64(info.Size())/1e6)
-	if info.Size() >= 6.2e6 {
+	if info.Size() >= 6.3e6 {
 		t.Errorf("a program that only scores has %.1f MB", float64(info.Size())/1e6)
 	}
 }

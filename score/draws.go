@@ -32,6 +32,7 @@ type DrawnMember struct {
 	place       int                   // among the members of the fit
 	Weights     []float64             // Count × d, row-major
 	Likelihoods []credence.Likelihood // of each draw
+	fixed       bool                  // all have the parameters of the fit
 }
 
 // Count returns the number of draws of the member.
@@ -74,7 +75,7 @@ func (s *Scorer) Draw(count int, seed uint64) (*Draws, error) {
 			for i := range n {
 				copy(m.Weights[i*d:(i+1)*d], stored.Values[i*stored.Count/n*d:])
 			}
-			m.Likelihoods = slices.Repeat([]credence.Likelihood{member.Model.Likelihood}, n)
+			m.Likelihoods, m.fixed = slices.Repeat([]credence.Likelihood{member.Model.Likelihood}, n), true
 		} else if n > 0 {
 			if err := m.draw(ws, fitted, joint, n, seed); err != nil {
 				return nil, err
@@ -121,6 +122,7 @@ func (m *DrawnMember) draw(ws *credence.Workspace, fitted *credence.Fitted, join
 		// their own.
 		noise.PredictiveDF = max(noise.PredictiveDF, 2/(sd*sd)+1)
 	}
+	m.fixed = family == nil && !(gaussian && noise.StudentPredictive())
 	noises := credence.Rand(seed, credence.PosteriorDraws, 3*place)
 	for i := range n {
 		w := m.Weights[i*d : (i+1)*d]
@@ -193,10 +195,40 @@ func (p pooled) Covariance(ws *credence.Workspace, dst *linop.Dense, a, b *crede
 	}
 }
 
+// learned returns the places of the learned parameters of the family, and their names. Cutpoints are told as weights
+// are.
+func (d *Draws) learned() (places []int, names []string) {
+	l := d.Members[0].Model.Likelihood
+	family, ok := l.(likelihood.Parametric)
+	if !ok || len(cutpointsOf(l)) > 0 {
+		return nil, nil
+	}
+	for k, p := range family.Parameters() {
+		if p.State == param.Held {
+			continue
+		}
+		if _, is := family.(likelihood.Gaussian); is {
+			p.Name = "noise_" + p.Name
+		}
+		places, names = append(places, k), append(names, p.Name)
+	}
+	return places, names
+}
+
+// Fixed names the learned parameters of the family that are the same in every draw, since the fit does not say how
+// uncertain they are.
+func (d *Draws) Fixed() []string {
+	if len(d.Members) > 1 || !d.Members[0].fixed {
+		return nil
+	}
+	_, names := d.learned()
+	return names
+}
+
 // Parameters returns the draws of the weights in the units of the data's own columns, as [Terms] tells them, and of the
-// learned parameters of the family: Count × names, row-major. A weight is named by its column or level, and with its
-// block before it where others have that name. Weights that mean something else in each member of the fit, as those of
-// random features drawn afresh, are left out, and their blocks named.
+// learned parameters of the family but those of [Draws.Fixed]: Count × names, row-major. A weight is named by its
+// column or level, and with its block before it where others have that name. Weights that mean something else in each
+// member of the fit, as those of random features drawn afresh, are left out, and their blocks named.
 func (d *Draws) Parameters() (names []string, _ []float64, left []string, err error) {
 	fitted := d.scorer.fitted
 	own, err := ownUnits(fitted.Members[0].Model.Features, nil)
@@ -216,14 +248,10 @@ func (d *Draws) Parameters() (names []string, _ []float64, left []string, err er
 			rows = append(rows, i)
 		}
 	}
-	first, _ := d.Members[0].Model.Likelihood.(likelihood.Parametric)
 	var learned []int // places of parameters
-	if first != nil && cutpoints == 0 {
-		for k, p := range first.Parameters() {
-			if p.State != param.Held {
-				learned = append(learned, k)
-			}
-		}
+	var parameters []string
+	if len(d.Fixed()) == 0 {
+		learned, parameters = d.learned()
 	}
 	named := func(prefix bool, block, name string) string {
 		if prefix {
@@ -239,13 +267,9 @@ func (d *Draws) Parameters() (names []string, _ []float64, left []string, err er
 				count[c.Name]++
 			}
 		}
-		for _, k := range learned {
-			p := first.Parameters()[k]
-			if _, is := first.(likelihood.Gaussian); is {
-				p.Name = "noise_" + p.Name
-			}
-			if names = append(names, named(count[p.Name] > 1, "family", p.Name)); pass == 0 {
-				count[p.Name]++
+		for _, name := range parameters {
+			if names = append(names, named(count[name] > 1, "family", name)); pass == 0 {
+				count[name]++
 			}
 		}
 		if pass == 0 {

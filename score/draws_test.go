@@ -264,11 +264,16 @@ func TestDrawsRefuse(t *testing.T) {
 	// Of draws that the fit has made some are taken, evenly spread over the chains.
 	model := fitted(t, c.source(t), fit.Options{Formula: "y ~ a", Engine: "gibbs(flips=200)", Prior: "spikeslab"})
 	stored := model.Members[0].Posterior.(*posterior.Draws)
-	some := must.Value(must.Value(score.New(model, score.Options{}))(t).Draw(5, 1))(t).Members[0].Weights
+	drawn := must.Value(must.Value(score.New(model, score.Options{}))(t).Draw(5, 1))(t)
+	some := drawn.Members[0].Weights
 	for k, w := range some {
 		if want := stored.Values[k/2*stored.Count/5*2+k%2]; len(some) != 10 || w != want {
 			t.Fatalf("draw %d of 5 is %v, and of those stored %v", k/2, w, want)
 		}
+	}
+	names, _, _, err := drawn.Parameters()
+	if fixed := drawn.Fixed(); err != nil || !slices.Equal(fixed, []string{"noise_variance"}) || slices.Contains(names, fixed[0]) {
+		t.Errorf("a noise variance without a posterior is no column: %q of %q, %v", fixed, names, err)
 	}
 }
 

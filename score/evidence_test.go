@@ -2,6 +2,7 @@ package score_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -165,5 +166,27 @@ func TestCRPSAcrossTransforms(t *testing.T) {
 		if c = must.Value(score.Compare(a, b))(t); c.Models[1].GainError.Defined() || !c.Models[1].Gain.Defined() {
 			t.Errorf("of one group the gain is %v ± %v", c.Models[1].Gain, c.Models[1].GainError)
 		}
+	}
+}
+
+// TestCRPSAcrossTransformsCalibrated: so it is of a model of the logarithm that is calibrated.
+func TestCRPSAcrossTransformsCalibrated(t *testing.T) {
+	type sold struct{ X, Price float64 }
+	rng := rand.New(rand.NewPCG(1, 1))
+	draw := func(n int) (all []sold) {
+		for range n {
+			x := rng.Float64()
+			all = append(all, sold{x, 1e5 * math.Exp(x+0.3*rng.NormFloat64())})
+		}
+		return all
+	}
+	train, held, test := draw(200), draw(400), draw(300)
+	plain, log := fitted(t, train, fit.Options{Formula: "Price ~ X"}), fitted(t, train, fit.Options{Formula: "log(Price) ~ X"})
+	log = must.Value(score.Calibrate(t.Context(), log, structs(t, held), ""))(t)
+	own := must.Value(score.New(log, score.Options{Original: true}))(t)
+	want := float64(*must.Value(score.Evaluate(t.Context(), own, structs(t, test)))(t).CRPS)
+	c := must.Value(score.Compare(gather(t, "plain", plain, structs(t, test)), gather(t, "log", log, structs(t, test))))(t)
+	if got := float64(c.Models[1].CRPS); !near(got, want) {
+		t.Errorf("crps %v, want %v as of predictions taken back", got, want)
 	}
 }

@@ -105,10 +105,16 @@ func GroupsOf(fitted *credence.Fitted, interval float64) (all Groups) {
 // Residual is the standard deviation of the noise of a family whose f has the unit of the target, with its interval:
 // the last row of the table that R's VarCorr prints. ok is false of other families.
 func Residual(fitted *credence.Fitted, interval float64) (d Deviation, ok bool) {
-	if _, ok = fitted.Members[0].Model.Likelihood.(likelihood.Gaussian); !ok {
+	g, ok := fitted.Members[0].Model.Likelihood.(likelihood.Gaussian)
+	if !ok {
 		return d, false
 	}
-	d = deviation(&fitted.Report, "noise_variance", (1-cmp.Or(interval, 0.9))/2)
+	const name = "noise_variance"
+	d = deviation(&fitted.Report, name, (1-cmp.Or(interval, 0.9))/2)
+	if sd := fitted.Report.HyperSD.Of(name, 0); g.StudentPredictive() { // the variance is its mean, above its median
+		above := math.Exp(-sd * sd / 4)
+		d.Mean, d.Lower, d.Upper = d.Mean*above, d.Lower*metric.Score(above), d.Upper*metric.Score(above)
+	}
 	d.Name = "residual"
 	return d, true
 }
@@ -128,7 +134,7 @@ func deviation(r *credence.Report, name string, tail float64) Deviation {
 		reach := special.NormalQuantile(1-tail) * sd / 2
 		return Deviation{Mean: d.Mean * math.Exp(sd*sd/8), Lower: metric.Score(d.Mean * math.Exp(-reach)), Upper: metric.Score(d.Mean * math.Exp(reach))}
 	}
-	if r.Hyperparameters != "ml" && r.Hyperparameters != "mode" { // stated
+	if r.Hyperparameters != "ml" && r.Hyperparameters != "mode" && !r.Heldout() { // stated
 		d.Lower, d.Upper = metric.Score(d.Mean), metric.Score(d.Mean)
 	}
 	return d

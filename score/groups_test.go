@@ -4,8 +4,12 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/credence-ml/credence"
 	"github.com/credence-ml/credence/internal/special"
+	"github.com/credence-ml/credence/likelihood"
+	"github.com/credence-ml/credence/param"
 )
 
 // Quantiles and mean of a law by its points: of a normal logarithm of a variance, where the root has closed forms, and
@@ -51,10 +55,30 @@ func TestMomentsOfALaw(t *testing.T) {
 			if want := math.Exp(0.25 - special.NormalQuantile(0.95)*sd/2); !(math.Abs(float64(d.Lower)/want-1) <= 1e-12) {
 				t.Errorf("lower end %v, want %v", d.Lower, want)
 			}
-			report.Hyperparameters, report.HyperSD = "ml", nil
-			if d = deviation(&report, "v", 0.05); d.Lower.Defined() || d.Mean != math.Exp(0.25) {
-				t.Errorf("a standard deviation that is learned without a prior has the interval %+v", d)
+			report.HyperSD = nil
+			for _, treatment := range []string{"ml", "mode", "heldout"} {
+				report.Hyperparameters = treatment
+				if d = deviation(&report, "v", 0.05); d.Lower.Defined() || d.Upper.Defined() || d.Mean != math.Exp(0.25) {
+					t.Errorf("hyper=%s: a standard deviation that is learned without a law has the interval %+v", treatment, d)
+				}
 			}
+		}
+	}
+}
+
+// The noise variance of a fit that is integrated over it is a mean, here of an inverse gamma ν/χ², and the residual
+// deviation the mean of its root: √(ν/2) Γ((ν−1)/2)/Γ(ν/2).
+func TestResidualOfAMean(t *testing.T) {
+	for _, df := range []float64{8, 24} {
+		noise, sd := df/(df-2), math.Sqrt(mathext.Zeta(2, df/2)) // of the logarithm: ψ'(ν/2)
+		d, ok := Residual(&credence.Fitted{
+			Members: []credence.Member{{Model: credence.Model{Likelihood: likelihood.Gaussian{NoiseVariance: param.From(noise), PredictiveDF: df}}}},
+			Report:  credence.Report{Hyper: credence.Values{{Name: "noise_variance", Value: noise}}, HyperSD: credence.Values{{Name: "noise_variance", Value: sd}}, Hyperparameters: "integrate"},
+		}, 0.9)
+		a, _ := math.Lgamma((df - 1) / 2)
+		b, _ := math.Lgamma(df / 2)
+		if want := math.Sqrt(df/2) * math.Exp(a-b); !ok || !(math.Abs(d.Mean/want-1) <= 0.01) || !(math.Abs(math.Sqrt(float64(d.Lower*d.Upper))/math.Sqrt(noise)*math.Exp(sd*sd/4)-1) <= 1e-12) {
+			t.Errorf("%v degrees of freedom: %+v, want %v", df, d, want)
 		}
 	}
 }

@@ -160,7 +160,10 @@ func (l *Leaver) without(logs, f []float64, y, weight float64, family func(s int
 	}
 	kernel.Axpy(1, ratios, logs)
 	largest := diagnose.LogMean(ratios)
-	out.logDensity = diagnose.LogMean(logs) - largest
+	out.logDensity, out.removed = diagnose.LogMean(logs)-largest, largest
+	if weight == 1 { // the mean of p/p is 1, whatever smoothing makes of it
+		out.removed = -out.logDensity
+	}
 	if !l.pit {
 		return out
 	}

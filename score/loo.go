@@ -23,7 +23,8 @@ import (
 // weights 1/p(y|f, θ)^w, whose tail is smoothed (Vehtari, Gelman & Gabry 2017); the draws, 4,000, or 1,000 where no
 // parameter is learned, are evenly spread. Where the weights of a row that counts once are too uneven for that, of a
 // Pareto k̂ above .7, f is integrated over given θ, by its distribution
-// without the row. Parts k of a mixture, the members of a fit among them, have the weights P(k) / p_k(y_i|others).
+// without the row. Parts k of a mixture, the members of a fit among them, have the weights P(k) E_k p(y_i|f)^−w, which
+// are P(k) / p_k(y_i|others) for a w of 1.
 func LeaveOneOut(ctx context.Context, scorer *Scorer, training credence.Source) (*metric.LeaveOneOut, error) {
 	table, err := scorer.Table(training, RequireTargets)
 	if err != nil {
@@ -67,8 +68,9 @@ func (l *Leaver) NotMade() string { return l.out.NotMade }
 // GoodK is the Pareto-k̂ up to which a row can be left out by draws.
 const GoodK = diagnose.LimitK
 
-// left is what the other rows tell of a row.
-type left struct{ logDensity, k, below, upTo float64 }
+// left is what the other rows tell of a row of weight w. removed is log E p(y|f)^−w over the posterior of all rows, by
+// which the probability of a part grows where the row is left out.
+type left struct{ logDensity, removed, k, below, upTo float64 }
 
 // NewLeaver returns a leaver of no rows yet.
 func NewLeaver(fitted *credence.Fitted) *Leaver {
@@ -198,13 +200,13 @@ func (l *Leaver) leave(rows *Rows, i int) left {
 		return l.leaveJoint(rows, i, weight, l.slopes[i*f.Axes():(i+1)*f.Axes()])
 	}
 	var own [64]left
-	parts, logs, largest, k := own[:0], [64]float64{}, math.Inf(-1), 0.0
-	weights := logs[:0]
+	var memory [2][64]float64
+	parts, shares, densities, k := own[:0], memory[0][:0], memory[1][:0], 0.0
 	for part := range rows.dist.Parts() {
 		probability, family, mean, variance := rows.dist.Part(i, part)
 		var of left
 		if g, ok := family.(likelihood.Gaussian); ok {
-			g, mean, variance = leaveGaussian(g, y, weight, mean, variance)
+			g, mean, variance, of.removed = leaveGaussian(g, y, weight, mean, variance)
 			of.logDensity, _, _ = g.TiltedMoments(y, mean, variance)
 			if l.pit {
 				of.upTo = math.Min(g.PredictiveCDF(y, mean, variance), 1)
@@ -214,42 +216,47 @@ func (l *Leaver) leave(rows *Rows, i int) left {
 			of = l.leaveByDraws(family, y, weight, mean, variance)
 		}
 		k = math.Max(k, of.k)
-		parts, weights = append(parts, of), append(weights, math.Log(probability)-of.logDensity)
-		largest = math.Max(largest, weights[part])
+		share := math.Log(probability) + of.removed
+		parts, shares, densities = append(parts, of), append(shares, share), append(densities, share+of.logDensity)
 	}
-	sum, out := 0.0, left{k: k}
-	for part, v := range weights {
-		share := math.Exp(v - largest)
-		sum += share
+	mean := diagnose.LogMean(shares)
+	out := left{k: k, logDensity: diagnose.LogMean(densities) - mean}
+	for part, v := range shares {
+		share := math.Exp(v-mean) / float64(len(shares))
 		out.below += share * parts[part].below
 		out.upTo += share * parts[part].upTo
 	}
-	out.logDensity, out.below, out.upTo = -largest-math.Log(sum), out.below/sum, out.upTo/sum
 	return out
 }
 
-// leaveGaussian is the closed form: it returns the family, and the mean and the variance of f, given the other rows.
-// With leverage h, the variance of f over that of the mean of the w copies of y, the others predict y with the residual
-// r/(1−h) about a variance h/(1−h) of f, in units of that mean's; and with ν degrees of freedom the posterior sum of
-// squares νs² is without r²/(1−h).
-func leaveGaussian(g likelihood.Gaussian, y, weight, mean, variance float64) (_ likelihood.Gaussian, centre, left float64) {
+// leaveGaussian is the closed form: it returns the family, and the mean and the variance of f, given the other rows,
+// and what [left] has removed. With leverage h, the variance of f over that of the mean of the w copies of y, the
+// others predict y with the residual r/(1−h) about a variance h/(1−h) of f, in units of that mean's; and with ν degrees
+// of freedom the posterior sum of squares νs² is without wr²/(1−h).
+func leaveGaussian(g likelihood.Gaussian, y, weight, mean, variance float64) (_ likelihood.Gaussian, centre, left, removed float64) {
 	noise, df := g.Variance(mean), g.PredictiveDF
 	h, gap := variance*weight/noise, y-mean
 	if weight == 0 {
-		return g, mean, variance
+		return g, mean, variance, 0
 	}
 	h = math.Min(h, 1-1e-9) // a row that alone determines its f
 	residual := gap / (1 - h)
 	left = variance / (1 - h)
+	removed = -math.Log1p(-h) / 2
 	if df == 0 {
-		return g, y - residual, left
+		return g, y - residual, left, removed + weight/2*(math.Log(2*math.Pi*noise)+gap*residual/noise)
 	}
-	squares := df*noise*(1-2/df) - weight*gap*residual
+	all := df * noise * (1 - 2/df)
+	squares := all - weight*gap*residual
 	if rest := df - weight; rest > 2 && squares > 0 {
 		g.PredictiveDF, g.NoiseVariance = rest, g.NoiseVariance.At(squares/(rest-2)) // its mean
 		left *= squares / (rest - 2) / noise
+		before, _ := math.Lgamma(df / 2)
+		after, _ := math.Lgamma(rest / 2)
+		return g, y - residual, left, removed + weight/2*math.Log(math.Pi*all) - rest/2*math.Log(squares/all) + after - before
 	}
-	return g, y - residual, left
+	log, _, _ := g.TiltedMoments(y, y-residual, left)
+	return g, y - residual, left, -weight * log
 }
 
 // setLeft gives the comparison the leave-one-out density of s.

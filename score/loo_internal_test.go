@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/credence-ml/credence"
+	"github.com/credence-ml/credence/frame"
 	"github.com/credence-ml/credence/likelihood"
 	"github.com/credence-ml/credence/param"
+	"github.com/credence-ml/credence/posterior"
 )
 
 // TestLeaveGaussianIsItsIntegral compares the closed form with E p(y|f,s)^(1−w) / E p(y|f,s)^(−w) over the
@@ -18,7 +20,7 @@ func TestLeaveGaussianIsItsIntegral(t *testing.T) {
 	} {
 		scale := c.noise * (1 - 2/c.df) // ν scale / s is chi-square
 		h := c.leverage / c.weight
-		var with, without float64
+		var with, without, all float64
 		const step = 0.02
 		for u := -6.0; u < 6; u += step { // log s less log scale
 			s := scale * math.Exp(u)
@@ -28,13 +30,51 @@ func TestLeaveGaussianIsItsIntegral(t *testing.T) {
 				logs := likelihood.Gaussian{NoiseVariance: param.Hold(s)}.LogDensity(c.y, f)
 				with += math.Exp(density - z*z/2 + (1-c.weight)*logs)
 				without += math.Exp(density - z*z/2 - c.weight*logs)
+				all += math.Exp(density - z*z/2)
 			}
 		}
 		g := likelihood.Gaussian{NoiseVariance: param.Hold(c.noise), PredictiveDF: c.df}
-		left, mean, variance := leaveGaussian(g, c.y, c.weight, c.mean, c.noise*h)
+		left, mean, variance, removed := leaveGaussian(g, c.y, c.weight, c.mean, c.noise*h)
 		got, _, _ := left.TiltedMoments(c.y, mean, variance)
 		if want := math.Log(with / without); !(math.Abs(got-want) <= 1e-6) {
 			t.Errorf("%+v: %v, want %v", c, got, want)
+		}
+		if want := math.Log(without / all); !(math.Abs(removed-want) <= 1e-6) {
+			t.Errorf("%+v: the mean of p^−w has the logarithm %v, want %v", c, removed, want)
+		}
+	}
+}
+
+// TestLeaveWeightOfMembers: without its w copies of a row members that know f have the shares P(k)/p_k(y)^w, so that
+// its density is Σ P(k) p_k^(1−w) / Σ P(k) p_k^(−w). A row of weight 0 leaves the shares as they are.
+func TestLeaveWeightOfMembers(t *testing.T) {
+	for _, family := range []likelihood.Family{likelihood.Gaussian{NoiseVariance: param.Hold(1)}, likelihood.Poisson{}} {
+		for _, weight := range []float64{0, 1, 3} {
+			fitted := &credence.Fitted{Frame: &frame.Frame{}, Report: credence.Report{Rows: 1}}
+			var with, without float64
+			for _, f := range []float64{0, 1} {
+				fitted.Members = append(fitted.Members, credence.Member{Weight: 0.5, Posterior: &posterior.Diagonal{Mean: []float64{f}, Variance: []float64{1e-12}},
+					Model: credence.Model{Likelihood: family, Features: constant{}}})
+				p := math.Exp(family.LogDensity(0, f))
+				with, without = with+math.Pow(p, 1-weight)/2, without+math.Pow(p, -weight)/2
+			}
+			s, err := New(fitted, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := s.NewRows()
+			rows.batch.X.Reshape(1, 0)
+			rows.batch.Target, rows.batch.Weight = []float64{0}, []float64{weight}
+			if err := rows.score(); err != nil {
+				t.Fatal(err)
+			}
+			l := NewLeaver(fitted)
+			if err := l.Add(rows); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := l.LogDensity(0), math.Log(with/without); !(math.Abs(got-want) <= 1e-6) {
+				t.Errorf("%T, weight %v: %v, want %v", family, weight, got, want)
+			}
 		}
 	}
 }

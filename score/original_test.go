@@ -3,6 +3,7 @@ package score_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -112,4 +113,38 @@ func TestNoWayBack(t *testing.T) {
 			t.Fatalf("the exponential of a Student t has the prediction %+v", p)
 		}
 	})
+}
+
+// TestMeanIntervalUnits: the interval of E y of members of noises of their own has the unit of the target, whatever
+// that is.
+func TestMeanIntervalUnits(t *testing.T) {
+	type bright struct{ X, Flux float64 }
+	intervals := func(unit float64) (lower, upper []float64) {
+		rng := rand.New(rand.NewPCG(4, 4))
+		var all []bright
+		for i := range 80 {
+			x := float64(i) / 20
+			all = append(all, bright{x, unit * math.Exp(math.Sin(x)+0.2*rng.NormFloat64())})
+		}
+		model := fitted(t, all, fit.Options{Formula: "log(Flux) ~ rbf(X, n=3)"})
+		if len(model.Members) < 2 {
+			t.Fatal("the fit has one member")
+		}
+		own := must.Value(score.New(model, score.Options{Original: true}))(t)
+		each := must.Value(own.Table(structs(t, all), score.IgnoreTargets))(t)
+		must.Succeed(t, each.Each(t.Context(), func(rows *score.Rows) error {
+			l, u, err := rows.MeanIntervals()
+			lower, upper = append(lower, l...), append(upper, u...)
+			return err
+		}))
+		return lower, upper
+	}
+	lower, upper := intervals(1)
+	const unit = 1e-18
+	l, u := intervals(unit)
+	for i := range l {
+		if !(math.Abs(l[i]/unit/lower[i]-1) <= 1e-3 && math.Abs(u[i]/unit/upper[i]-1) <= 1e-3) {
+			t.Fatalf("row %d: %v to %v in units of 1, and %v to %v of %v", i, lower[i], upper[i], l[i]/unit, u[i]/unit, unit)
+		}
+	}
 }

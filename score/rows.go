@@ -314,7 +314,7 @@ func (r *Rows) crps(i int, y float64, back *original) float64 {
 	case back != nil && back.heavy:
 		return math.NaN()
 	case r.scorer.fitted.Calibration != nil:
-		return r.calibratedCRPS(i, y)
+		return r.calibratedCRPS(i, y, back)
 	case back != nil:
 		slope = func(y float64) float64 {
 			if slope := math.Exp(-back.expr.LogSlope(y)); slope == slope {
