@@ -113,7 +113,7 @@ func (p *picture) panel(c *effect.Column, x []float64, list []effect.Effect) cha
 		m.Y, m.Low, m.High = append(m.Y, float64(e.Estimate)), append(m.Low, float64(e.Low)), append(m.High, float64(e.High))
 	}
 	panel := chart.Panel{X: chart.Axis{Name: c.Name}}
-	level := fmt.Sprintf("%g %% interval", 100*p.Interval)
+	level := fmt.Sprintf("%.6g %% interval", 100*p.Interval)
 	if c.Kind == credence.Numeric && len(x) > 1 {
 		if c.Date {
 			panel.X.Scale = chart.Time
@@ -177,11 +177,11 @@ func drawCurves(ctx context.Context, p *picture) (*chart.Chart, error) {
 	c := &chart.Chart{
 		Title:       fmt.Sprintf("Predictions: %s over each column", p.expected()),
 		Under:       fmt.Sprintf("%s, with the column replaced by each of its values%s", p.over(), some),
-		Description: fmt.Sprintf("One panel for each column: how %s moves with it, with %g %% intervals.", p.expected(), 100*p.Interval),
+		Description: fmt.Sprintf("One panel for each column: how %s moves with it, with %.6g %% intervals.", p.expected(), 100*p.Interval),
 	}
 	if p.kind == Slopes {
 		c.Title, c.Under = fmt.Sprintf("Slopes: what one more of a column adds to %s", p.expected()), "derivatives, "+c.Under
-		c.Description = fmt.Sprintf("One panel for each number: the derivative of %s in it, with %g %% intervals; above 0 it rises.", p.expected(), 100*p.Interval)
+		c.Description = fmt.Sprintf("One panel for each number: the derivative of %s in it, with %.6g %% intervals; above 0 it rises.", p.expected(), 100*p.Interval)
 	}
 	for i := range columns {
 		options := effect.Options{What: effect.Predictions}

@@ -104,7 +104,7 @@ func drawForest(ctx context.Context, p *picture) (*chart.Chart, error) {
 		list = list[:mostBars]
 		under += fmt.Sprintf("; the %d largest of %d", mostBars, all)
 	}
-	outer := chart.Mark{Shape: chart.Interval, Across: true, Name: fmt.Sprintf("%g %% interval", 100*p.Interval)}
+	outer := chart.Mark{Shape: chart.Interval, Across: true, Name: fmt.Sprintf("%.6g %% interval", 100*p.Interval)}
 	inner := chart.Mark{Shape: chart.Interval, Across: true, Thick: true, Name: "50 % interval"}
 	panel := chart.Panel{X: chart.Axis{Name: "change of " + p.expected()}, Rules: []chart.Rule{{At: 0, Upright: true}}, Height: 40 + 24*len(list)}
 	description := ""

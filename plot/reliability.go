@@ -118,7 +118,7 @@ func drawReliability(ctx context.Context, p *picture) (*chart.Chart, error) {
 		sets[s] = curveOf(of.Reliability.Isotonic, x)
 	}
 	line := chart.Mark{Colour: 1, Thick: true, Name: "observed", X: x, Y: curveOf(found.Reliability.Isotonic, x)}
-	band := chart.Mark{Shape: chart.Band, Colour: chart.Grey, X: x, Name: fmt.Sprintf("%g %% of the curves of a model that is right", 100*p.Interval)}
+	band := chart.Mark{Shape: chart.Band, Colour: chart.Grey, X: x, Name: fmt.Sprintf("%.6g %% of the curves of a model that is right", 100*p.Interval)}
 	_, band.Low, band.High = across(sets, p.Interval)
 	outside := 0
 	for k, y := range line.Y {

@@ -202,7 +202,7 @@ func drawRootogram(ctx context.Context, p *picture) (*chart.Chart, error) {
 	expected, least, most := across(r.each(roots), p.Interval)
 	bars := chart.Mark{Shape: chart.Bar, Width: .8 * width, Name: "observed, hanging from what is expected"}
 	curve := chart.Mark{Shape: chart.Line, Colour: 1, Thick: true, Name: "expected"}
-	band := chart.Mark{Shape: chart.Band, Colour: chart.Grey, Name: fmt.Sprintf("feet of %g %% of the sets that the model draws", 100*p.Interval)}
+	band := chart.Mark{Shape: chart.Band, Colour: chart.Grey, Name: fmt.Sprintf("feet of %.6g %% of the sets that the model draws", 100*p.Interval)}
 	out, worst, gap := 0, 0.0, 0.0
 	for k := range observed {
 		top, at := math.Sqrt(expected[k]), (float64(k)+.5)*width-.5

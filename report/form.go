@@ -60,6 +60,8 @@ type formColumn struct {
 	Low  *float64 `json:"low,omitempty"`
 	High *float64 `json:"high,omitempty"`
 	Text string   `json:"text"` // that the form begins with
+	// Times says that dates have a time of day.
+	Times bool `json:"times,omitempty"`
 }
 
 type formInput struct {
@@ -235,7 +237,7 @@ func (f *form) addColumns(fr *frame.Frame, ranges map[string]*columnRange) error
 		}
 		if r := ranges[c.Name]; r != nil && (c.Kind == "number" || c.Kind == "date") {
 			c.From, c.To, c.Low, c.High = &r.from, &r.to, &r.low, &r.high
-			c.Text = r.text()
+			c.Times, c.Text = c.Kind == "date" && (r.low != math.Floor(r.low) || r.high != math.Floor(r.high)), r.text()
 		}
 	}
 	return nil

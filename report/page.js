@@ -34,6 +34,7 @@
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   const form = window.form = credence(model, bytes.buffer), fields = new Map();
   const day = v => new Date(Math.round(v) * 864e5).toISOString().slice(0, 10);
+  const moment = v => new Date(Math.round(v * 1440) * 6e4).toISOString().slice(0, 16); // as datetime-local has it
   const short = (v, unit) => {
     if (v === null || !Number.isFinite(v)) return 'none';
     const digits = Math.max(0, Math.min(12, 2 - Math.floor(Math.log10(unit > 0 ? unit : Math.abs(v) || 1))));
@@ -56,8 +57,8 @@
       }
       input.value = c.text === '(missing)' ? '' : c.text;
     } else {
-      input = make('input', c.kind === 'date' ? {id, type: 'date'} : {id, inputmode: 'decimal'});
-      input.value = c.kind === 'date' ? (c.text ? day(+c.text) : '') : c.text;
+      input = make('input', c.kind === 'date' ? {id, type: c.times ? 'datetime-local' : 'date'} : {id, inputmode: 'decimal'});
+      input.value = c.kind === 'date' ? (c.text ? (c.times ? moment : day)(+c.text) : '') : c.text;
     }
     box.prepend(make('label', {for: id, title: c.name}, c.name), input);
     if (c.kind === 'number' && c.to > c.from) {
@@ -101,7 +102,7 @@
       answer.replaceChildren(make('b', null, 'No prediction'), e.message);
     }
     for (const [name, f] of fields) f.box.classList.toggle('outside', marked.includes(name));
-    at('marked').textContent = marked.map(name => { const c = model.columns.find(c => c.name === name); return `${name} is outside the data, ${short(c.low, c.high - c.low)} to ${short(c.high, c.high - c.low)}`; }).join('; ');
+    at('marked').textContent = marked.map(name => { const c = model.columns.find(c => c.name === name); const told = v => c.kind === 'date' ? (c.times ? moment : day)(v) : short(v, c.high - c.low); return `${name} is outside the data, ${told(c.low)} to ${told(c.high)}`; }).join('; ');
     draw(row, ++round);
   }
 
@@ -139,7 +140,7 @@
       if (c.kind === 'date') [0, 20, 40].forEach(k => under(k, day(list[k])));
       else if (number) ticks(c.from, c.to).forEach(v => under((v - c.from) / (c.to - c.from) * 40, String(v)));
       else list.forEach((level, k) => k % Math.ceil(list.length / 6) === 0 && under(k, level.slice(0, 14)));
-      const here = number ? (parseFloat(row[name]) - c.from) / (c.to - c.from) * 40 : list.indexOf(row[name]);
+      const here = number ? (form.number(row, name) - c.from) / (c.to - c.from) * 40 : list.indexOf(row[name]);
       if (here >= 0 && here <= list.length - 1) svg.append(make('line', {class: 'here', x1: x(here), x2: x(here), y1: 20, y2: 230}));
       const brief = text => text.length > 60 ? text.slice(0, 59) + '…' : text;
       svg.append(make('text', {class: 'tick', x: 310, y: 266, 'text-anchor': 'middle'}, brief(name)));

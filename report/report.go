@@ -53,16 +53,18 @@ type Model struct {
 
 // Input is what a report is about.
 type Input struct {
-	Models   []Model           // the first has the pictures and the form, others are compared with it
-	Rows     credence.Source   // of data with the target
-	Data     *dataset.Table    // the same with all its columns; nil leaves out what is in them
-	Files    string            // names of the data, for the commands
-	Scores   []*score.Scores   // of every model, where there are several
-	Interval float64           // probability of intervals; 0 means 0.9
-	All      bool              // look at all rows, and not at 10,000 evenly spread ones
-	Seed     uint64            // of draws
-	Threads  int               // 0 means every processor; the report does not depend on it
-	Progress func(part string) // is called before each part of the work
+	Models []Model         // the first has the pictures and the form, others are compared with it
+	Rows   credence.Source // of data with the target
+	Data   *dataset.Table  // the same with all its columns; nil leaves out what is in them
+	Files  string          // names of the data, for the commands
+	// ModelFile is the name of the first model's file, for the commands; "" is that of the model with .safetensors.
+	ModelFile string
+	Scores    []*score.Scores   // of every model, where there are several
+	Interval  float64           // probability of intervals; 0 means 0.9
+	All       bool              // look at all rows, and not at 10,000 evenly spread ones
+	Seed      uint64            // of draws
+	Threads   int               // 0 means every processor; the report does not depend on it
+	Progress  func(part string) // is called before each part of the work
 }
 
 // Summary is what a report says in short.

@@ -381,7 +381,7 @@ func TestCommandsFitAgain(t *testing.T) {
 		var v view
 		must.Succeed(t, r.addCommands(&v))
 		want := "credence " + command + ` TRAIN --formula 'y ~ x + z' --family 'studentt(df=4)' --prior normal --engine exact --types age=category --missing drop` +
-			` --unseen error --positive 'it'\''s' --missing n/a --missing 'text=a, b' --prior-odds ODDS --drop-target --raw --seed 7 -o 'my model.safetensors'
+			` --unseen error --positive 'it'\''s' --missing n/a --missing 'text=a, b' --prior-odds ODDS --missing drop-target --raw --seed 7 -o 'my model.safetensors'
 credence evaluate 'my model.safetensors' 'a b.csv'
 credence effects 'my model.safetensors' 'a b.csv'
 credence predict 'my model.safetensors' 'a b.csv'
@@ -391,7 +391,7 @@ credence report 'my model.safetensors' 'a b.csv' -o report.html`
 		}
 	}
 	fitted.Recipe, read.Reading.Missing = credence.Recipe{}, nil
-	r := &writer{Input: Input{Models: []Model{{Name: "m.bin"}}}, scorer: must.Value(score.New(&fitted, score.Options{}))(t)}
+	r := &writer{Input: Input{Models: []Model{{Name: "m"}}, ModelFile: "m.bin"}, scorer: must.Value(score.New(&fitted, score.Options{}))(t)}
 	var v view
 	must.Succeed(t, r.addCommands(&v))
 	if got, _, _ := strings.Cut(v.Sections[0].Code, "\n"); got != "credence select TRAIN --seed 0 -o m.bin" && got != "credence fit TRAIN --seed 0 -o m.bin" {

@@ -27,7 +27,7 @@ func (r *writer) addEffects(v *view) error {
 		return r.ctx.Err()
 	}
 	r.summary.Effects = effects
-	v.Moved = fmt.Sprintf("How far %s moves, on average over the rows, with %g %% intervals: of numbers where each is raised by %s; dotted is no change.", plot.Expected(r.scorer), 100*r.Interval, moved)
+	v.Moved = fmt.Sprintf("How far %s moves, on average over the rows, with %.6g %% intervals: of numbers where each is raised by %s; dotted is no change.", plot.Expected(r.scorer), 100*r.Interval, moved)
 	v.First = effects[0].Term
 	low, high := 0.0, 0.0
 	top := effects[:min(len(effects), 3)]
@@ -118,7 +118,7 @@ func (r *writer) addChecks(v *view) (err error) {
 	}
 	for _, level := range metric.Levels() {
 		if e.IntervalsResult != nil && len(e.Coverage) > 0 {
-			add(fmt.Sprintf("coverage of %g %% intervals", 100*level), metric.Score(e.Coverage[fmt.Sprint(level)]))
+			add(fmt.Sprintf("coverage of %.6g %% intervals", 100*level), metric.Score(e.Coverage[fmt.Sprint(level)]))
 		}
 	}
 	s.Tables = append(s.Tables, figures)
@@ -217,10 +217,7 @@ func (r *writer) addData(v *view) error {
 // addCommands adds what makes the model and this report again. Models hold no path, so that the training file is TRAIN,
 // and that of the prior odds ODDS.
 func (r *writer) addCommands(v *view) error {
-	q, name, data := r.scorer.Fitted().Recipe, r.Models[0].Name, cell.Shell(cmp.Or(r.Files, "DATA"))
-	if !strings.Contains(name, ".") {
-		name += ".safetensors"
-	}
+	q, name, data := r.scorer.Fitted().Recipe, cmp.Or(r.ModelFile, r.Models[0].Name+".safetensors"), cell.Shell(cmp.Or(r.Files, "DATA"))
 	fit := "credence fit TRAIN"
 	if r.scorer.Fitted().Selection != nil {
 		fit = "credence select TRAIN"
@@ -239,7 +236,7 @@ func (r *writer) addCommands(v *view) error {
 		fit += " --prior-odds ODDS"
 	}
 	if q.DropTarget {
-		fit += " --drop-target"
+		fit += " --missing drop-target"
 	}
 	if q.Raw {
 		fit += " --raw"

@@ -241,6 +241,41 @@ func TestTermsAreOnTheirOwnScale(t *testing.T) {
 	}
 }
 
+// TestSelectedColumns: columns of a table are those that features selected are made of, whatever is made of them, and
+// the target's, in the order of the table; a feature that is made of none is named.
+func TestSelectedColumns(t *testing.T) {
+	model := *fitted(t, houses(300), fit.Options{Formula: "Garden ~ log(Size) + poly(Rooms, 2) + Zip + Size:Zip + s(Size)", Family: "bernoulli(link=probit)"})
+	schema := &credence.Schema{Columns: []credence.Column{{Name: "Zip"}, {Name: "Other"}, {Name: "Garden"}, {Name: "Rooms"}, {Name: "log(Size)"}, {Name: "Size"}}}
+	if got, err := score.SelectedColumns(&model, schema); got != nil || err != nil {
+		t.Errorf("columns %v of a model that is no selection's, %v", got, err)
+	}
+	all := terms(t, &model, score.TermOptions{})
+	for name, want := range map[string][]string{
+		"log(Size)": {"Garden", "Size"}, "Rooms^2": {"Garden", "Rooms"}, "Zip=b": {"Zip", "Garden"}, "Size:Zip=b": {"Zip", "Garden", "Size"}, "": {"Garden"},
+		"Size bend 1": {"Garden", "Size"},
+	} {
+		result := &selection.Result{}
+		for _, term := range all {
+			result.Features = append(result.Features, selection.Feature{Block: term.Block, Name: term.Name, Selected: term.Name == name})
+		}
+		if model.Selection = result; len(result.Names()) != min(len(name), 1) {
+			t.Errorf("%s is called %d times", name, len(result.Names()))
+		}
+		if got, err := score.SelectedColumns(&model, schema); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: columns %v, %v, want %v", name, got, err, want)
+		}
+	}
+	model.Selection = &selection.Result{Features: []selection.Feature{{Block: all[0].Block, Name: all[0].Name, Selected: true}}}
+	if got, err := score.SelectedColumns(&model, schema); err == nil || !strings.Contains(err.Error(), "the feature (intercept) is made of no column") {
+		t.Errorf("columns %v, %v", got, err)
+	}
+	model.Selection.Features[0] = selection.Feature{Block: "linear", Name: "log(Size)", Selected: true}
+	schema.Columns = schema.Columns[:5]
+	if got, err := score.SelectedColumns(&model, schema); err == nil || !strings.Contains(err.Error(), "the feature log(Size) is made of no column") {
+		t.Errorf("columns %v of a table without it, %v", got, err)
+	}
+}
+
 // The selected weights are those with an inclusion above one half, the intercept aside.
 func TestSelected(t *testing.T) {
 	model := fitted(t, houses(300), fit.Options{Formula: "Garden ~ Size + Rooms + Zip", Family: "bernoulli(link=probit)", Prior: "spikeslab", Engine: "sep"})
@@ -259,17 +294,6 @@ func TestSelected(t *testing.T) {
 	sum := score.Summarise(model)
 	if sum.Family != "bernoulli" || sum.Link != "probit" || sum.Draws != 0 || sum.Selected == nil || *sum.Selected != len(want) || sum.Above != 0.5 || sum.Rows != 300 {
 		t.Errorf("%+v", sum)
-	}
-	schema := &credence.Schema{Columns: []credence.Column{{Name: "Zip"}, {Name: "Other"}, {Name: "Garden"}, {Name: "a:b"}}}
-	called := &credence.Fitted{Selection: &selection.Result{Features: []selection.Feature{{Name: "Size:Zip=b", Selected: true}, {Name: "Other"}}}}
-	if got := score.SelectedColumns(called, schema); !slices.Equal(got, []string{"Zip"}) {
-		t.Errorf("columns %v are called", got)
-	}
-	if got := score.SelectedColumns(model, schema); got != nil {
-		t.Errorf("columns %v of a model that is no selection's", got)
-	}
-	if called.Frame = model.Frame; !slices.Equal(score.SelectedColumns(called, schema), []string{"Zip", "Garden"}) {
-		t.Errorf("the target is not beside %v", score.SelectedColumns(called, schema))
 	}
 	sorted := terms(t, model, score.TermOptions{Sort: score.ByInclusion})
 	for i, term := range sorted[2:] { // what has no inclusion is in, first

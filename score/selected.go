@@ -1,6 +1,7 @@
 package score
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -66,20 +67,47 @@ func SelectedNames(fitted *credence.Fitted) (names []string) {
 	return names
 }
 
-// SelectedColumns returns the columns of a table that a selection calls, and that of its target, in the order of the
-// table; nil of a model that is no selection's.
-func SelectedColumns(fitted *credence.Fitted, schema *credence.Schema) (columns []string) {
-	if fitted.Selection == nil {
-		return nil
+// SelectedColumns returns the columns of a table that features selected are made of, and that of its target, in the
+// order of the table; nil of a model that is no selection's. A feature that is no column of the table is an error.
+func SelectedColumns(fitted *credence.Fitted, schema *credence.Schema) (columns []string, err error) {
+	switch {
+	case fitted == nil || len(fitted.Members) == 0:
+		return nil, errors.New("there is no model: make one by fit.Select")
+	case schema == nil:
+		return nil, errors.New("there is no schema: give that of the table")
+	case fitted.Selection == nil:
+		return nil, nil
 	}
-	wanted := map[string]bool{}
-	for _, name := range fitted.Selection.Names() {
-		for part := range strings.SplitSeq(name, ":") {
-			column, _, _ := strings.Cut(part, "=")
-			wanted[column], wanted[part] = true, true
+	type feature struct{ block, name string }
+	selected, wanted := map[feature]bool{}, map[string]bool{}
+	for _, f := range fitted.Selection.Features {
+		if f.Selected {
+			selected[feature{f.Block, f.Name}] = true
 		}
 	}
-	if fr, ok := fitted.Frame.(*frame.Frame); ok && fr.Target != nil {
+	features := fitted.Members[0].Model.Features
+	named, _ := features.(credence.Named)
+	reader, _ := features.(interface{ WeightInputs(j int) []int })
+	fr, _ := fitted.Frame.(*frame.Frame)
+	if named == nil || reader == nil || fr == nil {
+		return nil, errors.New("the features of the model are no columns of a table")
+	}
+	for _, block := range features.Blocks() {
+		for j := block.First; j < block.First+block.Count && len(selected) > 0; j++ {
+			if name := named.WeightName(j); selected[feature{block.Name, name}] {
+				inputs := reader.WeightInputs(j)
+				known := len(inputs) > 0
+				for _, i := range inputs {
+					column := fr.Inputs[i].Expr.Column
+					known, wanted[column] = known && schema.Index(column) >= 0, true
+				}
+				if !known {
+					return nil, fmt.Errorf("the feature %s is made of no column of the table", name)
+				}
+			}
+		}
+	}
+	if fr.Target != nil {
 		wanted[fr.Target.Expr.Column] = true
 	}
 	for _, c := range schema.Columns {
@@ -87,7 +115,7 @@ func SelectedColumns(fitted *credence.Fitted, schema *credence.Schema) (columns 
 			columns = append(columns, c.Name)
 		}
 	}
-	return columns
+	return columns, nil
 }
 
 // eachSelected goes through the candidates whose inclusion is above SelectedAbove.

@@ -102,12 +102,19 @@ func fileOf(path string) (File, error) {
 	return File{path, info.Size(), hex.EncodeToString(hash.Sum(nil))}, nil
 }
 
+// Path returns where file k is looked for, by [Job].Folder.
+func (j *Job) Path(k int) string {
+	path := j.state.Files[k].Path
+	if j.Folder != "" {
+		return filepath.Join(j.Folder, filepath.Base(path))
+	}
+	return path
+}
+
 // find returns where file k is, and refuses another than the job's.
 func (j *Job) find(k int) (string, error) {
 	want := j.state.Files[k]
-	if j.Folder != "" {
-		want.Path = filepath.Join(j.Folder, filepath.Base(want.Path))
-	}
+	want.Path = j.Path(k)
 	got, err := fileOf(want.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -228,8 +228,11 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if err := checkPicture("--plot", flags.plot); err != nil {
 		return err
 	}
-	if err := checkOutputs(paths, flags.plot, flags.Checkpoint); err != nil {
+	if err := checkOutputs(flags.inputs(paths...), flags.plot, flags.Checkpoint); err != nil {
 		return err
+	}
+	if len(flags.scores) == 0 {
+		return misused(errors.New("--scores names no score: write --scores information,random, or leave it out"))
 	}
 	for _, name := range flags.scores {
 		flags.how.Scores = append(flags.how.Scores, active.Score(name))
@@ -248,7 +251,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 		return err
 	}
 	flags.how.Seed, flags.how.Threads, flags.how.Progress, flags.how.Checkpoint = p.seed, p.threads, bar.step, flags.Checkpoint
-	start := time.Now()
+	stopped := p.resumable(flags.Checkpoint, "the simulation", time.Now())
 	var found *active.Simulation
 	_, err = p.runJob(ctx, job, paths, read, func(prepared *fit.Prepared, ctx context.Context) (*credence.Fitted, error) {
 		var err error
@@ -256,11 +259,8 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 		return nil, err
 	})
 	bar.done()
-	if errors.Is(err, context.Canceled) && checkpointSince(flags.Checkpoint, start) {
-		return interrupted{err, fmt.Sprintf("the runs so far are saved in %s; the same command goes on from there", flags.Checkpoint)}
-	}
 	if err != nil {
-		return err
+		return stopped(err)
 	}
 	if err := writeFile(flags.plot, found.WriteSVG); err != nil {
 		return err

@@ -34,9 +34,9 @@ bytes (--cache and --cache-limit of the commands that read). Nothing else is kep
 
 // cacheResult is the JSON object of both commands.
 type cacheResult struct {
-	Folder string           `json:"folder"`
-	Tables []dataset.Cached `json:"tables"`
-	Bytes  int64            `json:"bytes"` // that they take, or that are free now
+	Folder string           `json:"folder"` // of the cache
+	Tables []dataset.Cached `json:"tables"` // that are kept, the one used last first
+	Bytes  int64            `json:"bytes"`  // that they take, or that are free now
 }
 
 // cache tells what is kept, or removes it.

@@ -64,7 +64,7 @@ func (p *program) calibrate(ctx context.Context, model string, paths []string, f
 	if flags.output == "" {
 		return misused(errors.New("calibrate writes a model and nothing else: add -o MODEL2"))
 	}
-	if err := checkOutputs(append(slices.Clone(paths), model), flags.output); err != nil {
+	if err := checkOutputs(append(flags.inputs(paths...), model), flags.output); err != nil {
 		return err
 	}
 	file, err := p.apply(ctx, model, paths, application{flags: &flags.scoreFlags, targets: score.RequireTargets, calibrating: true, by: flags.by})

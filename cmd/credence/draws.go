@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,9 +25,9 @@ func (p *program) drawsCommand() *cobra.Command {
 		Use:   "draws MODEL [DATA...]",
 		Short: "Write draws from the posterior, for R, Python and others",
 		Long: `Draws writes one row for each draw from the posterior. Its columns are the weights by their
-names, in the units of the data's own columns, and the learned parameters of the family, all
-drawn together. With data they are f, before the link, mean, which is E y given f, and a draw
-of y of every row instead: f[1], mean[1] and y[1] of the first, and so on.
+names, in the units of the data's own columns, and the learned parameters of the family where
+the fit says how uncertain they are. With data they are f, before the link, mean, which is E y
+given f, and a draw of y of every row instead: f[1], mean[1] and y[1] of the first, and so on.
 The first columns are .chain, .iteration and .draw, so that R's posterior::as_draws_df reads
 the file; arviz.from_dict takes the others.`,
 		Example: `  credence draws m.safetensors -n 4000 -o draws.parquet
@@ -52,7 +51,7 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	if flags.count < 1 || flags.count > mostDraws {
 		return misused(fmt.Errorf("-n %d is not between 1 and %d", flags.count, mostDraws))
 	}
-	if err := p.writes("draws", "draws", append(slices.Clone(paths), model), flags.output); err != nil {
+	if err := p.writes("draws", "draws", append(flags.inputs(paths...), model), flags.output); err != nil {
 		return err
 	}
 	how := application{flags: &flags.scoreFlags, targets: score.IgnoreTargets, lacking: true}
@@ -89,6 +88,9 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	if len(left) > 0 {
 		p.remark("%s: each member of the fit has features of its own there, whose weights no two draws share: they are left out; give data for draws of f", strings.Join(left, ", "))
 	}
+	if fixed := draws.Fixed(); file == nil && len(fixed) > 0 {
+		p.remark("%s: the fit does not say how uncertain it is, and has one value for every draw: it is left out", strings.Join(fixed, ", "))
+	}
 	if report := &scorer.Fitted().Report; report.Point() {
 		_, why := score.Intervals(report)
 		p.warn("every draw has the same weights: %s", why)
@@ -100,8 +102,15 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	case flags.output == "":
 		return nil
 	case p.json:
-		return p.emit(map[string]any{"draws": draws.Count, "columns": columns, "output": flags.output})
+		return p.emit(drawn{columns, draws.Count, flags.output})
 	}
 	p.say("%s of %s written to %s", counted(draws.Count, "draw"), counted(columns, "quantity"), flags.output)
 	return nil
+}
+
+// drawn is the JSON object of draws.
+type drawn struct {
+	Columns int    `json:"columns"` // quantities that are drawn
+	Draws   int    `json:"draws"`   // of each, a row for one
+	Output  string `json:"output"`  // file of the draws
 }

@@ -130,7 +130,7 @@ func (p *program) effects(ctx context.Context, model string, paths []string, fla
 	if _, err := flags.Options.Validate(); err != nil {
 		return misused(err)
 	}
-	if err := checkTable(append(slices.Clone(paths), model), flags.output); err != nil {
+	if err := checkTable(append(flags.inputs(paths...), model), flags.output); err != nil {
 		return err
 	}
 	scorer, read, err := p.scorer(model, application{flags: &flags.scoreFlags, lacking: true})
@@ -185,7 +185,7 @@ func (p *program) printEffects(r *effect.Result, flags *effectsFlags) {
 	if !flags.Link {
 		of = "E " + of
 	}
-	p.say("%s of %s, %s; conf_low and conf_high are %g %% intervals", r.What, of, over, 100*r.Interval)
+	p.say("%s of %s, %s; conf_low and conf_high are %.6g %% intervals", r.What, of, over, 100*r.Interval)
 	if flags.Simultaneous {
 		p.say("intervals hold together, all of them with that probability")
 	}

@@ -80,16 +80,10 @@ func (p *program) fit(ctx context.Context, paths []string, flags *fitFlags) erro
 	if err != nil {
 		return err
 	}
-	if err := checkOutputs(paths, flags.output, flags.Checkpoint); err != nil {
+	if err := checkOutputs(flags.inputs(paths...), flags.output, flags.Checkpoint); err != nil {
 		return err
 	}
-	stopped := func(err error) error {
-		if errors.Is(err, context.Canceled) && checkpointSince(flags.Checkpoint, start) {
-			return interrupted{err, fmt.Sprintf("the fit so far is saved in %s; the same command continues from there", flags.Checkpoint)}
-		}
-		return err
-	}
-	p.stopped.Store(&stopped)
+	stopped := p.resumable(flags.Checkpoint, "the fit", start)
 	fitted, err := p.runJob(ctx, job, paths, read, (*fit.Prepared).Fit)
 	bar.done()
 	if err != nil {
@@ -181,6 +175,19 @@ func (p *program) runPrepared(ctx context.Context, prepared *fit.Prepared, notes
 	p.placed = prepared.Placed
 	p.messages.set("fitting", 0, 0, false, time.Now())
 	return do(prepared, ctx)
+}
+
+// resumable returns what an interrupted command tells where its checkpoint was written since its start, and has it told
+// where the command does not return in time.
+func (p *program) resumable(checkpoint, what string, start time.Time) func(error) error {
+	stopped := func(err error) error {
+		if errors.Is(err, context.Canceled) && checkpointSince(checkpoint, start) {
+			return interrupted{err, fmt.Sprintf("%s so far is saved in %s; the same command continues from there", what, checkpoint)}
+		}
+		return err
+	}
+	p.stopped.Store(&stopped)
+	return stopped
 }
 
 // checkpointSince reports whether a checkpoint was written after start.

@@ -57,6 +57,9 @@ func (f *dataFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.limit, "cache-limit", "", "most that the cache may take, such as 500MB or 40GB (default: 20GB, or half of what is free on the disk)")
 }
 
+// inputs are the files that a command reads, with the schema, for what it writes is none of them.
+func (f *dataFlags) inputs(paths ...string) []string { return append([]string{f.schema}, paths...) }
+
 // manyFlags is the number of a command's own flags from which on its help tells them in groups.
 const manyFlags = 20
 
@@ -95,6 +98,7 @@ func groupedFlags(cmd *cobra.Command) string {
 // missingPolicy is what is done about missing values.
 type missingPolicy struct {
 	frame.Policy
+	refusing   bool // that is asked for, and not what nothing asked for comes to
 	dropTarget bool
 }
 
@@ -197,11 +201,16 @@ func readSchema(path string) (*credence.Schema, error) {
 func (m *missingPolicy) add(p *program, options *dataset.Options, item string) error {
 	switch named := frame.Policy(strings.TrimSpace(item)); named {
 	case frame.Refuse, "error":
+		if m.refusing = true; m.Policy != frame.Refuse {
+			return contradicted("error", m.Policy)
+		}
 	case dropTarget:
 		m.dropTarget = true
 	case frame.Mean, frame.Indicator, frame.Drop:
-		if m.Policy != frame.Refuse && m.Policy != named {
-			return fmt.Errorf("--missing %s and --missing %s contradict each other: keep one; with --missing %s,drop-target rows without a target are left out", m.Policy, named, frame.Mean)
+		if m.refusing {
+			return contradicted("error", named)
+		} else if m.Policy != frame.Refuse && m.Policy != named {
+			return contradicted(m.Policy, named)
 		}
 		m.Policy = named
 	default:
@@ -211,6 +220,11 @@ func (m *missingPolicy) add(p *program, options *dataset.Options, item string) e
 		}
 	}
 	return nil
+}
+
+// contradicted refuses two policies for one value.
+func contradicted(a, b frame.Policy) error {
+	return fmt.Errorf("--missing %s and --missing %s contradict each other: keep one; with --missing %s,drop-target rows without a target are left out", a, b, frame.Mean)
 }
 
 // decimalMark is the one that the flags state, "" if none.

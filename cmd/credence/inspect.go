@@ -233,7 +233,7 @@ func (p *program) printTerms(terms []score.Term, all int, intervals bool, meanin
 		spreads = nil
 	}
 	if p.say("\nweights in %s", ordered[how.Sort]); intervals {
-		p.say("lower and upper are %g %% intervals", 100*how.Interval)
+		p.say("lower and upper are %.6g %% intervals", 100*how.Interval)
 	}
 	if meaning != "" && terms[0].Exp == nil && slices.ContainsFunc(terms, func(t score.Term) bool { return t.Block == "linear" }) {
 		p.say("%s", meaning)
@@ -309,7 +309,7 @@ func (p *program) printGroups(fitted *credence.Fitted, all score.Groups, blocks 
 	if len(all.Groups) == 0 {
 		return
 	}
-	p.say("\ngroups: standard deviations of effects, in units of f for a unit of the column, with %g %% intervals", 100*interval)
+	p.say("\ngroups: standard deviations of effects, in units of f for a unit of the column, with %.6g %% intervals", 100*interval)
 	w := p.columns(toRight)
 	row := func(cells ...string) { fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") }
 	heads, correlated := []string{"term", "column", "sd", "lower", "upper", "levels", "rows", "ICC", ""}, slices.ContainsFunc(all.Groups, func(g score.Group) bool { return len(g.Correlations) > 0 })

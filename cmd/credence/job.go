@@ -94,7 +94,7 @@ func (p *program) job(ctx context.Context, paths []string, flags *fitFlags, how 
 		return err
 	}
 	o.Threads = 0 // which are those of whoever answers
-	if err := needed(flags.output, paths); err != nil {
+	if err := needed(flags.output, flags.inputs(paths...)); err != nil {
 		return err
 	}
 	begin := shards.New
@@ -230,19 +230,24 @@ func (p *program) partial(ctx context.Context, path, which string, flags *partFl
 	if err != nil {
 		return err
 	}
+	job.Folder, job.Threads, job.Cache.CacheDir, job.Cache.CacheLimit = flags.folder, p.threads, flags.cache, limit
 	var files []int
+	inputs := []string{which}
 	if !job.Asks() {
-		files, err = shards.ParseFiles(which, len(job.Files()))
-	} else {
-		err = checkOutputs([]string{which}, flags.output)
+		if files, err = shards.ParseFiles(which, len(job.Files())); err != nil {
+			return err
+		}
+		inputs = nil
+		for k := range job.Files() {
+			inputs = append(inputs, job.Path(k))
+		}
 	}
-	if err != nil {
+	if err := checkOutputs(inputs, flags.output); err != nil {
 		return err
 	}
 	if err := os.Remove(flags.output); err != nil && !errors.Is(err, os.ErrNotExist) { // the answer of an earlier round
 		return err
 	}
-	job.Folder, job.Threads, job.Cache.CacheDir, job.Cache.CacheLimit = flags.folder, p.threads, flags.cache, limit
 	var part *shards.Part
 	if job.Asks() {
 		part, err = p.answered(job, which)
@@ -252,12 +257,26 @@ func (p *program) partial(ctx context.Context, path, which string, flags *partFl
 	if err == nil {
 		err = part.Write(flags.output)
 	}
-	if err == nil && job.Asks() {
-		p.say("%s answers round %d", flags.output, job.Round())
-	} else if err == nil {
-		p.say("%s answers round %d for files %s", flags.output, job.Round(), shards.Ranges(files))
+	if err != nil {
+		return err
 	}
-	return err
+	told := answers{flags.output, job.Round(), shards.Ranges(files)}
+	switch {
+	case p.json:
+		return p.emit(told)
+	case job.Asks():
+		p.say("%s answers round %d", told.Part, told.Round)
+	default:
+		p.say("%s answers round %d for files %s", told.Part, told.Round, told.Files)
+	}
+	return nil
+}
+
+// answers is what partial tells of a part.
+type answers struct {
+	Part  string `json:"part"`            // its file
+	Round int    `json:"round"`           // of the job that it answers
+	Files string `json:"files,omitempty"` // that it answers for; none of a database
 }
 
 // again is how merge ends whose job asks another round, with what it lacks for that, if anything.

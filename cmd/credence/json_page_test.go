@@ -18,7 +18,10 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"inspect", "The fields of fit, and", "cmd/credence.inspection"},
 	{"select", "The fields of fit, and", "selection.Result"},
 	{"stream", "A line after every `--report` rows, of the rows scored so far, each before it was used for training:", "cmd/credence.streamProgress"},
+	{"", "With more passes than one, or `--holdout`, a line after every pass:", "learn.Pass"},
 	{"", "The last line has the fields of fit, and", "cmd/credence.streamResult"},
+	{"predict", "With `-o` for the predictions:", "cmd/credence.predicted"},
+	{"draws", "With `-o` for the draws:", "cmd/credence.drawn"},
 	{"evaluate", "", "cmd/credence.evaluated"},
 	{"", "With `--cv` or `--split` also", "cmd/credence.refitted"},
 	{"compare", "", "score.Comparison"},
@@ -30,8 +33,10 @@ var jsonObjects = []struct{ title, text, of string }{
 	{"calibrate", "The fields of `calibration` of inspect, and", "cmd/credence.calibrated"},
 	{"look", "", "look.Result"},
 	{"job and merge", "Where a round is to be answered; merge with a model has the fields of fit:", "cmd/credence.asked"},
+	{"partial", "", "cmd/credence.answers"},
 	{"active rank", "One field, `candidates`, the best first:", "active/rank.Row"},
 	{"active simulate", "", "active.Simulation"},
+	{"cache list and clean", "", "cmd/credence.cacheResult"},
 	{"version", "", "cmd/credence.build"},
 	{"A prediction in a Go service", "What `score.Row`, `Bound.Score` and `Rows.Predict` return. What there is none of is left out: `sd` beside `mean` where the variance is beyond all numbers or there is none, as of studentt with 2 degrees of freedom and fewer; `lower` and `upper` hold there, too.", "score.Prediction"},
 }
@@ -44,8 +49,7 @@ func TestJSONPage(t *testing.T) {
 
 Every command writes one JSON object with ` + "`--json`" + `, and nothing else, to standard output; ` + "`stream`" + ` writes JSON Lines, the last of which is the
 fit. Fields may be added, and are never renamed. A field marked ° is left out where it says nothing. Logarithms are natural.
-A command that fails writes no object: its message is on standard error and its exit code is 1, 2 where it can be told without the data (a flag, a formula, a name), 3 where merge needs another round, 130 after Ctrl-C. ` + "`predict --json`" + ` writes
-` + "`{\"rows\", \"output\"}`" + ` and needs ` + "`-o`" + ` for the predictions.
+A command that fails writes no object: its message is on standard error and its exit code is 1, 2 where it can be told without the data (a flag, a formula, a name), 3 where merge needs another round, 130 after Ctrl-C.
 
 This page is made from the source: the tables are the comments of the types that are printed.
 `)

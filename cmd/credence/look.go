@@ -49,7 +49,7 @@ func (p *program) look(ctx context.Context, paths []string, flags *dataFlags, op
 	if err != nil {
 		return err
 	}
-	if err := checkOutputs(append([]string{flags.schema}, paths...), output); err != nil {
+	if err := checkOutputs(flags.inputs(paths...), output); err != nil {
 		return err
 	}
 	useLargePages(paths)

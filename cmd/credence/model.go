@@ -69,7 +69,7 @@ func (p *program) scorer(model string, a application) (*score.Scorer, dataset.Op
 	if _, err := (frame.Options{Unseen: unseen}).Validate(); err != nil {
 		return nil, options, misused(err)
 	}
-	if policy.Policy == frame.Refuse { // that of the model
+	if policy.Policy == frame.Refuse && !policy.refusing { // that of the model
 		policy.Policy = ""
 	}
 	fitted, err := load(model)

@@ -98,7 +98,7 @@ func (p *program) plot(ctx context.Context, model string, paths []string, flags 
 	if err := checkPicture("-o", flags.output); err != nil {
 		return err
 	}
-	if err := checkOutputs(append([]string{model}, paths...), flags.output); err != nil {
+	if err := checkOutputs(append(flags.inputs(paths...), model), flags.output); err != nil {
 		return err
 	}
 	scorer, read, err := p.scorer(model, application{flags: &flags.scoreFlags, targets: score.UseTargets, lacking: true})

@@ -69,7 +69,7 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 	if flags.output == "-" { // standard output, as it is for data
 		flags.output = ""
 	}
-	if err := p.writes("predict", "predictions", append(slices.Clone(paths), model), flags.output); err != nil {
+	if err := p.writes("predict", "predictions", append(flags.inputs(paths...), model), flags.output); err != nil {
 		return err
 	}
 	live := flags.output == "" && slices.Equal(paths, []string{"-"}) // each row is answered before the next
@@ -105,17 +105,20 @@ func (p *program) predict(ctx context.Context, model string, paths []string, fla
 		return nil
 	}
 	if p.json {
-		result := map[string]any{"rows": rows, "output": flags.output}
-		if positive := positiveClass(file.Scorer()); positive != "" {
-			result["positive"] = positive
-		}
-		return p.emit(result)
+		return p.emit(predicted{flags.output, positiveClass(file.Scorer()), rows})
 	}
 	p.say("%s written to %s", counted(rows, "prediction"), flags.output)
 	if positiveClass(file.Scorer()) == "" {
-		p.say("lower to upper holds the target of a new row with a probability of %g %%; sd is its standard deviation", 100*flags.interval)
+		p.say("lower to upper holds the target of a new row with a probability of %.6g %%; sd is its standard deviation", 100*flags.interval)
 	}
 	return nil
+}
+
+// predicted is the JSON object of predict.
+type predicted struct {
+	Output   string `json:"output"`             // file of the predictions
+	Positive string `json:"positive,omitempty"` // class whose probability is predicted
+	Rows     int    `json:"rows"`               // that are predicted
 }
 
 // positiveClass is the class whose probability is predicted, "" where there are not two classes.

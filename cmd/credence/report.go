@@ -74,13 +74,13 @@ func (p *program) report(ctx context.Context, models []string, data string, flag
 	if err := checkInterval(flags.Interval); err != nil {
 		return err
 	}
-	if err := checkOutputs(append([]string{data}, models...), flags.output); err != nil {
+	if err := checkOutputs(append(flags.inputs(models...), data), flags.output); err != nil {
 		return err
 	}
 	kept := &dataset.Kept{} // every model reads a pipe from its beginning
 	defer kept.Close()
 	a := application{flags: &flags.scoreFlags, targets: score.RequireTargets, kept: kept}
-	flags.Seed, flags.Threads, flags.All, flags.Files = p.seed, p.threads, flags.rows == "all", filepath.Base(data)
+	flags.Seed, flags.Threads, flags.All, flags.Files, flags.ModelFile = p.seed, p.threads, flags.rows == "all", filepath.Base(data), filepath.Base(models[0])
 	for k, path := range models {
 		a.interval = flags.Interval
 		scorer, read, err := p.scorer(path, a)

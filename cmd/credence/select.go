@@ -117,7 +117,7 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	if err != nil {
 		return err
 	}
-	if err := checkOutputs(paths, flags.output, flags.Checkpoint, flags.writeSelected); err != nil {
+	if err := checkOutputs(append(flags.inputs(paths...), flags.priorOdds), flags.output, flags.Checkpoint, flags.writeSelected); err != nil {
 		return err
 	}
 	if flags.writeSelected != "" { // whose columns are read again
@@ -125,6 +125,7 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 		defer kept.Close()
 		read.Kept = kept
 	}
+	stopped := p.resumable(flags.Checkpoint, "the fit", start)
 	find := func(prepared *fit.Prepared, ctx context.Context) (*credence.Fitted, error) {
 		return prepared.Select(ctx, flags.how)
 	}
@@ -136,17 +137,17 @@ func (p *program) selectFeatures(ctx context.Context, paths []string, flags *sel
 	}
 	bar.done()
 	if err != nil {
-		return err
+		return stopped(err)
 	}
 	found := fitted.Selection
+	summary, err := saved(fitted, flags.output, start)
+	if err != nil {
+		return err
+	}
 	if flags.writeSelected != "" {
 		if err := writeSelectedColumns(ctx, flags.writeSelected, paths, read, fitted); err != nil {
 			return err
 		}
-	}
-	summary, err := saved(fitted, flags.output, start)
-	if err != nil {
-		return err
 	}
 	result := selectResult{Summary: summary, Result: found, Selected: found.Selected}
 	if p.json {
@@ -267,7 +268,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, target
 		p.say("… and %d more; --top %d shows all", rest, len(r.Features))
 	}
 	if told {
-		p.say("lower and upper are %g %% intervals of the weights", 100*cmp.Or(flags.how.Interval, 0.9))
+		p.say("lower and upper are %.6g %% intervals of the weights", 100*cmp.Or(flags.how.Interval, 0.9))
 	}
 	to := target
 	if classes {
@@ -275,7 +276,7 @@ func (p *program) printSelection(r *selection.Result, flags *selectFlags, target
 	}
 	p.say("mean is what a unit of the feature adds to %s, with 0 where it is left out", to)
 	if len(r.Sets) > 0 {
-		p.say("set: features of one number stand for each other, and at least one of them matters with %g %% probability", 100*cmp.Or(flags.how.Coverage, 0.95))
+		p.say("set: features of one number stand for each other, and at least one of them matters with %.6g %% probability", 100*cmp.Or(flags.how.Coverage, 0.95))
 	}
 	if r.Selected > 0 && flags.writeSelected == "" && !flags.products {
 		p.say("--write-selected FILE.csv writes the columns selected, to fit them alone")
@@ -330,9 +331,9 @@ func writeSelectedColumns(ctx context.Context, path string, paths []string, read
 		return err
 	}
 	defer table.Close()
-	columns := score.SelectedColumns(fitted, table.Schema())
-	if len(columns) == 0 {
-		return fmt.Errorf("%s is not written: none of the features selected is a column of its own", path)
+	columns, err := score.SelectedColumns(fitted, table.Schema())
+	if err != nil {
+		return fmt.Errorf("%s is not written: %w", path, err)
 	}
 	return writeFile(path, func(w io.Writer) error { return table.WriteCSV(ctx, w, columns) })
 }

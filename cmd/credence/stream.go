@@ -137,7 +137,7 @@ func (p *program) stream(ctx context.Context, paths []string, flags *streamFlags
 	if err := s.prepare(o); err != nil {
 		return err
 	}
-	if err := checkOutputs(paths, flags.output, flags.writeSelected); err != nil {
+	if err := checkOutputs(flags.inputs(paths...), flags.output, flags.writeSelected); err != nil {
 		return err
 	}
 	if flags.follow {

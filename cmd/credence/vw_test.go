@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,5 +47,25 @@ func TestFitVW(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", formula, o.code, o.err)
 		}
 		must(t, "stream", path, "--formula", formula, "-o", filepath.Join(t.TempDir(), "m"))
+	}
+}
+
+// TestNamedFeaturesInAnyOrder: features that a formula names are read whatever the order in which a row has them.
+func TestNamedFeaturesInAnyOrder(t *testing.T) {
+	rows := func(turned bool) string {
+		return repeat("", 200, func(i int) string {
+			size, rooms := 1+i*37%23, 1+i%4
+			line := fmt.Sprintf("size:%d rooms:%d", size, rooms)
+			if turned && i > 0 {
+				line = fmt.Sprintf("rooms:%d size:%d", rooms, size)
+			}
+			return fmt.Sprintf("%d | %s\n", 3*size-2*rooms+i*29%13, line)
+		})
+	}
+	one, other := file(t, "one.vw", rows(false)), file(t, "other.vw", rows(true))
+	model := filepath.Join(t.TempDir(), "m")
+	must(t, "fit", one, "--formula", "label ~ size + rooms", "-o", model, "-q")
+	if a, b := must(t, "predict", model, one, "-q"), must(t, "predict", model, other, "-q"); a != b {
+		t.Errorf("the same rows, with their features turned round, are predicted otherwise:\n%.200s\n%.200s", a, b)
 	}
 }

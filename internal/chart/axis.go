@@ -165,7 +165,7 @@ func linearTicks(low, high float64, count int) (list []tick) {
 		v := k*step + 0 // no −0
 		text := strconv.FormatFloat(v, 'f', digits, 64)
 		if largest >= 1e6 || largest < 1e-3 {
-			text = Number(v, 4)
+			text = Number(v, max(4, int(math.Floor(math.Log10(largest)+1e-9)-math.Floor(math.Log10(step)+1e-9))+1))
 		}
 		list = append(list, tick{v, text})
 	}

@@ -66,7 +66,7 @@ var doors = map[string]any{
 	"convex.Solve":    convex.Solve,
 	"linop.Conjugate": linop.Conjugate, "problem.Merge": problem.Merge,
 	"modelfile.Read": modelfile.Read, "modelfile.Save": modelfile.Save, "modelfile.SaveWith": modelfile.SaveWith, "modelfile.Write": modelfile.Write,
-	"score.Bind": score.Bind[any], "score.Compare": score.Compare, "score.Evaluate": score.Evaluate, "score.LeaveOneOut": score.LeaveOneOut, "score.New": score.New, "score.Row": score.Row, "score.Terms": score.Terms,
+	"score.Bind": score.Bind[any], "score.Compare": score.Compare, "score.Evaluate": score.Evaluate, "score.LeaveOneOut": score.LeaveOneOut, "score.New": score.New, "score.Row": score.Row, "score.SelectedColumns": score.SelectedColumns, "score.Terms": score.Terms,
 	"refit.Features": refit.Features, "learn.Decode": learn.Decode, "shards.New": shards.New, "shards.NewOnline": shards.NewOnline, "shards.NewSQL": shards.NewSQL, "shards.SQL": shards.SQL, "table.ColumnsOf": table.ColumnsOf, "table.ReadProducts": table.ReadProducts, "table.SQL": table.SQL, "table.Structs": table.Structs,
 	"safetensors.NewReader": safetensors.NewReader, "safetensors.Read": safetensors.Read[float64], "safetensors.Load": safetensors.Load[float64], "safetensors.ReadTo": safetensors.ReadTo[float64], "safetensors.ReadRows": safetensors.ReadRows[float64],
 	"metric.ProgressiveOf": metric.ProgressiveOf, "credence.Require": credence.Require[credence.Likelihood],
