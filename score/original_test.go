@@ -121,17 +121,20 @@ func TestMeanIntervalUnits(t *testing.T) {
 	type bright struct{ X, Flux float64 }
 	intervals := func(unit float64) (lower, upper []float64) {
 		rng := rand.New(rand.NewPCG(4, 4))
-		var all []bright
+		var all, some []bright
 		for i := range 80 {
 			x := float64(i) / 20
 			all = append(all, bright{x, unit * math.Exp(math.Sin(x)+0.2*rng.NormFloat64())})
+			if i%16 == 0 {
+				some = append(some, all[i])
+			}
 		}
 		model := fitted(t, all, fit.Options{Formula: "log(Flux) ~ rbf(X, n=3)"})
 		if len(model.Members) < 2 {
 			t.Fatal("the fit has one member")
 		}
 		own := must.Value(score.New(model, score.Options{Original: true}))(t)
-		each := must.Value(own.Table(structs(t, all), score.IgnoreTargets))(t)
+		each := must.Value(own.Table(structs(t, some), score.IgnoreTargets))(t)
 		must.Succeed(t, each.Each(t.Context(), func(rows *score.Rows) error {
 			l, u, err := rows.MeanIntervals()
 			lower, upper = append(lower, l...), append(upper, u...)
