@@ -38,6 +38,7 @@ func TestBars(t *testing.T) {
 			"onehot(zip) and (1 | zip) are the same columns: they are one term, (1 | zip); onehot(type) and (1 | type) are the same columns: they are one term, (1 | type)"},
 		{"price ~ onehot(type) + (1|zip) + onehot(zip)", intercept + "; onehot(type): type=flat type=house; (1 | zip)" + zips,
 			"onehot(zip) and (1 | zip) are the same columns: they are one term, (1 | zip)"},
+		{"price ~ onehot(zip) + (1+lat|zip)", intercept + "; onehot(zip)" + zips + "; (1 + lat | zip): zip=94110 lat:zip=94110 zip=94117 lat:zip=94117 zip=94122 lat:zip=94122", ""},
 		{"price ~ zip + (1|zip)", intercept + "; linear" + zips + "; (1 | zip)" + zips, "zip is a plain term and has effects of groups, (1 | zip): leave one of the two out"},
 		{"price ~ ((1|zip) + (1|type))", intercept + "; (1 | zip)" + zips + "; (1 | type): type=flat type=house", ""},
 	} {

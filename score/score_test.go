@@ -95,6 +95,32 @@ func TestEvaluateWithoutCRPS(t *testing.T) {
 	}
 }
 
+// Rows that are not scored, every other of many, are none whose CRPS is unknown; and each group counts its own.
+func TestUnknownCRPSIsCounted(t *testing.T) {
+	type count struct {
+		X, N float64
+		G    string
+	}
+	var many []count
+	for i := range 10_002 {
+		many = append(many, count{float64(i%5) / 10, float64(i % 4), "a"})
+	}
+	model := fitted(t, many[:100], fit.Options{Formula: "N ~ X", Family: "poisson"})
+	if c := must.Value(score.Compare(gather(t, "a", model, structs(t, many))))(t); len(c.Warnings) > 0 || !c.Models[0].CRPS.Defined() {
+		t.Errorf("crps %v of half the rows: %q", c.Models[0].CRPS, c.Warnings)
+	}
+	wide := fitted(t, []count{{0, 1, ""}, {0.01, 2, ""}}, fit.Options{Formula: "N ~ X", Family: "poisson", Prior: "normal(variance=200)", Raw: true})
+	rows := []count{{0, 1, "near"}, {0.01, 2, "near"}, {1, 2, "far"}}
+	table := must.Value(scorer(t, wide).Table(structs(t, rows), score.RequireTargets))(t)
+	e := score.NewEvaluation(wide)
+	e.By([]string{"G"}, func(r *score.Rows, i int) ([]string, error) { return []string{rows[r.SourceRow(i)].G}, nil })
+	must.Succeed(t, table.Each(t.Context(), e.Add))
+	got := must.Value(e.Result())(t)
+	if len(got.Groups) != 2 || got.Groups[0].CRPSUnknown != 1 || got.Groups[1].CRPSUnknown != 0 || got.CRPSUnknown != 1 {
+		t.Errorf("%d rows without crps, by group %+v", got.CRPSUnknown, got.Groups)
+	}
+}
+
 // Members count by their weights: in the deviance of counts, whose variance is that of the mixture, and
 // where one of them has no mean.
 func TestEvaluateMembers(t *testing.T) {

@@ -468,6 +468,17 @@ func TestPipesAreNoFiles(t *testing.T) {
 	refused(t, err, path+": is a pipe, and each round reads a file anew: give files")
 }
 
+// TestLinksAreFiles: a file may be a link to another.
+func TestLinksAreFiles(t *testing.T) {
+	paths := write(t, 100)
+	link := filepath.Join(t.TempDir(), "link.csv")
+	must.Succeed(t, os.Symlink(paths[0], link))
+	job := must.Value(New(ctx, []string{link}, plainOptions, dataset.Options{}))(t)
+	if got := job.Files()[0]; got.Path != link || got.Size != must.Value(os.Stat(paths[0]))(t).Size() {
+		t.Errorf("the file is %+v", got)
+	}
+}
+
 // TestRowsAreNamedByTheirFiles: a row that the model cannot take is told by its file and line while files are counted.
 func TestRowsAreNamedByTheirFiles(t *testing.T) {
 	paths := write(t, 20, 300)

@@ -186,6 +186,13 @@ func TestRunsGoOn(t *testing.T) {
 			t.Errorf("%q: %v", c.want, err)
 		}
 	}
+	linked := filepath.Join(folder, "linked")
+	if err := os.Symlink(stream.Checkpoint(parts), stream.Checkpoint(linked)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := learned(t.Context(), "", stream.Options{Model: linked, From: parts, Share: 1, Resume: true}); err == nil || !strings.Contains(err.Error(), "the run to go on with or the one to start from") {
+		t.Errorf("a link to the checkpoint to start from: %v", err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := learned(ctx, clicks(10), stream.Options{}); !errors.Is(err, context.Canceled) {

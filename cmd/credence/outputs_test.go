@@ -194,3 +194,15 @@ func TestPartialTellsInJSON(t *testing.T) {
 		t.Errorf("standard output is %q", out)
 	}
 }
+
+// TestRowWithoutCRPS: a single row whose score is not known leaves the whole without one, and is told.
+func TestRowWithoutCRPS(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "m")
+	must(t, "fit", file(t, "t.csv", "x,n\n0,1\n0.01,2\n"), "-f", "n ~ x", "--family", "poisson", "--prior", "normal(variance=200)", "--raw", "-o", model, "-q")
+	for text, unknown := range map[string]bool{"x,n\n0,1\n0.01,2\n": false, "x,n\n0,1\n1,2\n": true} {
+		out := must(t, "evaluate", model, file(t, "e.csv", text))
+		if told := strings.Contains(out, "in 1 row it is infinite"); told != unknown {
+			t.Errorf("%q: %s", text, out)
+		}
+	}
+}

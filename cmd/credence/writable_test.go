@@ -96,6 +96,7 @@ func TestStreamRefusesWhatItCannotRead(t *testing.T) {
 		{"standard input: the Parquet file is damaged", "PAR1\x15\x04", []string{"-"}},
 		{"holds a NUL byte", "", []string{file(t, "t.csv", "y,x\n1,\x00\n")}},
 		{"gone.csv: there is no such file: check the path", "", []string{"gone.csv"}},
+		{"GONE~1.csv: there is no such file: check the path", "", []string{"GONE~1.csv"}},
 		{"gone.csv: there is no such file: check the path", "", []string{file(t, "t.csv", "y,x\n1,2\n0,1\n"), "gone.csv"}},
 		{"the folder holds no .csv", "", []string{t.TempDir(), "--format", "csv"}},
 		{"there is no column", "", []string{file(t, "t.csv", "\x1b[2J,x\n1,2\n0,1\n")}},

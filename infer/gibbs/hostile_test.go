@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,29 @@ func TestFar(t *testing.T) {
 		if got := polyaGamma(rng, f) * 2 * math.Abs(f); !(math.Abs(got-1) < 6*math.Sqrt(2/math.Abs(f))) && !(math.Abs(got-1) <= 1e-9) {
 			t.Errorf("PG(1, %g) is %g of its mean", f, got)
 		}
+	}
+}
+
+// TestRejectedRenewal: where a renewal of the rows of classes is rejected, the rows have their targets and their noise
+// from before it.
+func TestRejectedRenewal(t *testing.T) {
+	s := conform.NewSelection(40, 6, 3, 0, 1, 0.5, false, 4)
+	s.Divide(0.7)
+	e := must.Value(New(credence.Model{Features: s.Features, Likelihood: likelihood.Bernoulli{}, Prior: prior.SpikeSlab{}}, Config{}))(t)
+	c := e.testChain(t, s)
+	c.probabilities()
+	rejected := 0
+	for range 100 {
+		y, noise := slices.Clone(c.y), slices.Clone(c.noise)
+		must.Succeed(t, c.renew())
+		if slices.Equal(c.y, y) {
+			if rejected++; !slices.Equal(c.noise, noise) {
+				t.Fatal("the rows keep the noise of a renewal that was rejected")
+			}
+		}
+	}
+	if rejected == 0 || rejected == 100 {
+		t.Errorf("%d of 100 renewals are rejected", rejected)
 	}
 }
 
