@@ -88,8 +88,12 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	if len(left) > 0 {
 		p.remark("%s: each member of the fit has features of its own there, whose weights no two draws share: they are left out; give data for draws of f", strings.Join(left, ", "))
 	}
-	if fixed := draws.Fixed(); file == nil && len(fixed) > 0 {
-		p.remark("%s: the fit does not say how uncertain it is, and has one value for every draw: it is left out", strings.Join(fixed, ", "))
+	var fixed []string // parameters that no draw varies
+	if file == nil {
+		fixed = draws.Fixed()
+	}
+	if len(fixed) > 0 {
+		p.remark("%s left out: the fit does not tell how uncertain such a parameter is, and every draw would have one value", strings.Join(fixed, ", "))
 	}
 	if report := &scorer.Fitted().Report; report.Point() {
 		_, why := score.Intervals(report)
@@ -102,7 +106,7 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 	case flags.output == "":
 		return nil
 	case p.json:
-		return p.emit(drawn{columns, draws.Count, flags.output})
+		return p.emit(drawn{columns, draws.Count, fixed, flags.output})
 	}
 	p.say("%s of %s written to %s", counted(draws.Count, "draw"), counted(columns, "quantity"), flags.output)
 	return nil
@@ -110,7 +114,8 @@ func (p *program) draws(ctx context.Context, model string, paths []string, flags
 
 // drawn is the JSON object of draws.
 type drawn struct {
-	Columns int    `json:"columns"` // quantities that are drawn
-	Draws   int    `json:"draws"`   // of each, a row for one
-	Output  string `json:"output"`  // file of the draws
+	Columns int      `json:"columns"`         // quantities that are drawn
+	Draws   int      `json:"draws"`           // of each, a row for one
+	Fixed   []string `json:"fixed,omitempty"` // parameters of the family that are left out, since no draw varies them
+	Output  string   `json:"output"`          // file of the draws
 }

@@ -128,7 +128,7 @@ func TestDrawsOfMembers(t *testing.T) {
 	if !strings.Contains(o.err, "the posterior is") || !strings.Contains(o.err, "of a sampler, all of which are written") {
 		t.Errorf("%q", o.err)
 	}
-	if !strings.Contains(o.err, "noise_variance: the fit does not say how uncertain it is") || strings.Contains(o.out, "noise_variance") {
+	if !strings.Contains(o.err, "noise_variance left out: the fit does not tell how uncertain") || strings.Contains(o.out, "noise_variance") {
 		t.Errorf("%q, %q", o.out[:100], o.err)
 	}
 }

@@ -206,3 +206,20 @@ func TestRowWithoutCRPS(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawsTellWhatIsFixed: a parameter that no draw varies is no column, and is named in JSON.
+func TestDrawsTellWhatIsFixed(t *testing.T) {
+	data, folder := file(t, "t.csv", houses(60)), t.TempDir()
+	model, path := filepath.Join(folder, "m"), filepath.Join(folder, "d.csv")
+	for engine, want := range map[string]string{"lasso(lambda=0.1)": "noise_variance", "exact": ""} {
+		must(t, "fit", data, "--target", "price", "--engine", engine, "-o", model, "-q")
+		var told struct{ Fixed []string }
+		if err := json.Unmarshal([]byte(must(t, "draws", model, "-n", "2", "-o", path, "--json")), &told); err != nil {
+			t.Fatal(err)
+		}
+		header, _, _ := strings.Cut(sureText(t, path), "\n")
+		if got := strings.Join(told.Fixed, " "); got != want || strings.Contains(header, "noise_variance") != (want == "") {
+			t.Errorf("%s: fixed %q, columns %s", engine, got, header)
+		}
+	}
+}
